@@ -1,4 +1,4 @@
-"""The Protocols between the method and the outside: models, tasks, the library store, the run log."""
+"""The Protocols between the method and the outside world."""
 
 from __future__ import annotations
 

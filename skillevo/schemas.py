@@ -35,7 +35,7 @@ class Violation:
 
 @cache
 def schema_text(name: str) -> str:
-    """The text of ``schemas/<name>.schema.json``: packaged data first, then the checkout's folder."""
+    """The text of ``schemas/<name>.schema.json``: packaged first, then the checkout."""
     for folder in (_PACKAGED, _CHECKOUT):
         path = folder / f"{name}.schema.json"
         if path.is_file():
@@ -50,7 +50,7 @@ def load_schema(name: str) -> dict[str, Any]:
 
 
 def violations(value: Any, schema: str | Mapping[str, Any]) -> list[Violation]:
-    """Every violation of ``value`` against a schema (a name or the schema itself), in path order."""
+    """Every violation of ``value`` against a schema, given by name or whole, in path order."""
     document = load_schema(schema) if isinstance(schema, str) else schema
     validator = jsonschema.Draft202012Validator(document)
     found = [

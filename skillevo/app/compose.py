@@ -1,0 +1,167 @@
+"""A checked project and its open models made into a Run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from skillevo import plugins
+from skillevo.config import Config, ModelConfig
+from skillevo.core.acceptance import policy
+from skillevo.core.plan import PruneRule
+from skillevo.core.seeds import draw
+from skillevo.credit.aggregator import Aggregator
+from skillevo.credit.critic import Critic
+from skillevo.methods.grse import Grse
+from skillevo.operators.base import OperatorTools
+from skillevo.pipeline.gate import Gate
+from skillevo.pipeline.run import Run
+from skillevo.ports import ChatModel, Environment, LibraryStore, RunLog
+from skillevo.rollout.episode import ActorSettings
+from skillevo.rollout.group import Rollouts
+from skillevo.rollout.team import TOPOLOGIES
+from skillevo.types import Assessment, ModelRole, Question, Sampling, Split, Team
+
+EPISODES_PER_CALL = 2
+"""Episodes under way per call in flight: enough to fill every slot, few enough for memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project whose inputs were all checked. ``base`` is the commit a run starts from."""
+
+    config: Config
+    environment: Environment
+    team: Team
+    base: str
+    uncommitted: int
+
+
+def compose_run(
+    project: Project,
+    models: Mapping[ModelRole, ChatModel],
+    run: str,
+    store: LibraryStore,
+    log: RunLog,
+) -> Run:
+    """The Run of a project with the configured method, gate and topology."""
+    config = project.config
+    actor = config.models[ModelRole.ACTOR]
+    rollouts = Rollouts(
+        environment=project.environment,
+        topology=TOPOLOGIES[config.topology],
+        model=models[ModelRole.ACTOR],
+        width=actor.in_flight * EPISODES_PER_CALL,
+    )
+    training = ActorSettings(actor.sampling, actor.max_tokens, actor.thinking)
+    return Run(
+        id=run,
+        base=project.base,
+        seed=config.seed,
+        iterations=config.evolve.iterations,
+        batch=config.evolve.batch,
+        group_size=config.evolve.group_size,
+        differing_only=config.evolve.group_filter == "differing",
+        reuse_base=config.gate.reuse_base,
+        train=tuple(project.environment.questions(Split.TRAIN)),
+        team=project.team,
+        rollouts=rollouts,
+        training=training,
+        method=_grse(config, models, project.environment, log),
+        gate=_gate(config, rollouts, training, validation_set(project)),
+        store=store,
+        log=log,
+    )
+
+
+def validation_set(project: Project) -> tuple[Question, ...]:
+    """V: the whole validation split, or its fixed seeded subset, in file order."""
+    everything = tuple(project.environment.questions(Split.VALIDATION))
+    size = project.config.gate.questions or len(everything)
+    chosen = set(draw(project.config.seed, "validation", (q.id for q in everything), size))
+    return tuple(question for question in everything if question.id in chosen)
+
+
+def _gate(
+    config: Config, rollouts: Rollouts, training: ActorSettings, questions: tuple[Question, ...]
+) -> Gate:
+    greedy = ActorSettings(Sampling(), training.max_tokens, training.thinking)
+    return Gate(
+        rollouts=rollouts,
+        questions=questions,
+        settings=greedy if config.gate.sampling == "greedy" else training,
+        repeats=config.gate.repeats,
+        policy=policy(config.gate.policy, config.gate.tolerance),
+        run_seed=config.seed,
+    )
+
+
+def _grse(
+    config: Config, models: Mapping[ModelRole, ChatModel], environment: Environment, log: RunLog
+) -> Grse:
+    critic_table = config.models[ModelRole.CRITIC]
+    settings = config.evolve
+    critic = Critic(
+        model=models[ModelRole.CRITIC],
+        sampling=critic_table.sampling,
+        max_tokens=critic_table.max_tokens,
+        thinking=critic_table.thinking,
+        run_seed=config.seed,
+        structured=settings.structured_diagnosis,
+        category_label=settings.category_label,
+        failure_types=settings.failure_types,
+        note=environment.note("critic"),
+    )
+    aggregator = Aggregator(
+        model=models[ModelRole.CRITIC],
+        sampling=critic_table.sampling,
+        max_tokens=critic_table.max_tokens,
+        thinking=critic_table.thinking,
+        run_seed=config.seed,
+        threshold=settings.prune_threshold,
+    )
+    tools = _tools(config, config.models[ModelRole.OPTIMIZER], models, environment.note)
+    return Grse(
+        critic=critic,
+        aggregator=aggregator,
+        operators=plugins.operators(settings.schedule, tools),
+        schedule=settings.schedule,
+        momentum=settings.momentum,
+        notify=lambda assessment: _assessed(log, assessment),
+    )
+
+
+def _tools(
+    config: Config,
+    table: ModelConfig,
+    models: Mapping[ModelRole, ChatModel],
+    note: Callable[[str], str],
+) -> OperatorTools:
+    settings = config.evolve
+    return OperatorTools(
+        model=models[ModelRole.OPTIMIZER],
+        sampling=table.sampling,
+        max_tokens=table.max_tokens,
+        thinking=table.thinking,
+        run_seed=config.seed,
+        library_limit=settings.library_limit,
+        prune=PruneRule(
+            threshold=settings.prune_threshold,
+            on=settings.prune_on,
+            min_questions=settings.prune_min_questions,
+            keep_last=settings.keep_last,
+        ),
+        note=note,
+    )
+
+
+def _assessed(log: RunLog, assessment: Assessment) -> None:
+    log.event(
+        "assessed",
+        question=assessment.question,
+        outcome=assessment.outcome,
+        credits=len(assessment.credits),
+        diagnoses=len(assessment.diagnoses),
+        rejected=len(assessment.rejected),
+        notes=dict(assessment.notes),
+    )

@@ -1,0 +1,92 @@
+"""Progress of a run on stderr: live bars on a terminal, silence without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from skillevo.app.evolve import Watch
+from skillevo.types import Usage
+
+
+@contextmanager
+def watching(*, quiet: bool = False) -> Iterator[Watch]:
+    """A Watch that shows stage, count, ETA, calls and tokens while the context is open.
+
+    On a terminal a live line; elsewhere only notices such as a download, as plain lines.
+    """
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield Watch(say=lambda text: click.echo(text, err=True))
+        return
+    with _bars(console) as bars:
+        live = Live(bars)
+        yield Watch(say=bars.console.print, observers=(live,), meter=live.use_meter)
+
+
+class Live:
+    """An observer of run events that keeps one bar for the stage under way."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._task: TaskID | None = None
+        self._iteration = ""
+        self._usage: Callable[[], Usage] | None = None
+
+    def use_meter(self, usage: Callable[[], Usage]) -> None:
+        """Read calls and tokens from here."""
+        self._usage = usage
+
+    def __call__(self, kind: str, data: dict[str, Any]) -> None:
+        """Follow one event."""
+        if kind == "iteration":
+            self._iteration = f"iteration {data['index']}/{data['of']}: "
+        elif kind == "stage":
+            self._drop()
+            name = self._iteration + str(data["name"])
+            self._task = self._bars.add_task(name, total=data["total"], usage="")
+        elif kind == "rollout" and self._task is not None:
+            self._bars.update(self._task, advance=1, usage=self._cost())
+        elif kind == "assessed" and self._task is not None:
+            self._bars.update(self._task, usage=self._cost())
+        elif kind == "end":
+            self._drop()
+
+    def _cost(self) -> str:
+        if self._usage is None:
+            return ""
+        usage = self._usage()
+        speed = usage.completion_tokens_per_s
+        tokens = "" if speed is None else f", {speed:.0f} tok/s"
+        return f"{usage.issued} calls, {usage.reused} reused, {usage.in_flight} in flight{tokens}"
+
+    def _drop(self) -> None:
+        if self._task is not None:
+            self._bars.remove_task(self._task)
+            self._task = None
+
+
+def _bars(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[usage]}"),
+        console=console,
+        transient=True,
+    )

@@ -1,0 +1,197 @@
+"""status, log, diff, validate, doctor: the commands that only read."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import click
+
+from skillevo.app import review
+from skillevo.app.doctor import Row, examine
+from skillevo.cli.options import format_option, project_root, show
+from skillevo.report.as_json import SCHEMA_VERSION, diff_json, problems_json
+from skillevo.report.as_text import diff_lines, problem_lines
+from skillevo.store.history import LoggedEdit
+from skillevo.types import Severity
+
+
+@click.command()
+@format_option
+@click.pass_context
+def status(context: click.Context, form: str) -> None:
+    """Show the runs of this repository, how they ended, and where their branches are."""
+    found = review.runs(project_root(context))
+    value = {"schema_version": SCHEMA_VERSION, "runs": [_status_json(run) for run in found]}
+    show(form, value, status_lines(found))
+
+
+@click.command()
+@click.argument("revisions", metavar="[A..B]", required=False)
+@click.option("--run", help="Only edits of this run.")
+@click.option("--agent", help="Only edits of this agent.")
+@click.option(
+    "--operator",
+    type=click.Choice(["refine", "consolidate", "prune", "induce"]),
+    help="Only edits of this operator.",
+)
+@click.option("--rejected", is_flag=True, help="Only edits that the gate rejected.")
+@format_option
+@click.pass_context
+def log(
+    context: click.Context,
+    revisions: str | None,
+    run: str | None,
+    agent: str | None,
+    operator: str | None,
+    rejected: bool,
+    form: str,
+) -> None:
+    """List edits, a line each: commit, decision, agent, skill and what was done.
+
+    Rejected edits are listed, too: their commits stay in the repository.
+    """  # fmt: skip
+    edits = [
+        edit
+        for edit in review.logged_edits(project_root(context), run=run, revisions=revisions)
+        if agent in (None, edit.agent)
+        and operator in (None, edit.operator.value)
+        and (not rejected or edit.decision.value == "reject")
+    ]
+    value = {"schema_version": SCHEMA_VERSION, "edits": [_edit_json(edit) for edit in edits]}
+    show(form, value, [_edit_line(edit) for edit in edits] or ["no edit"])
+
+
+@click.command()
+@click.argument("revisions", metavar="[A..B]", required=False)
+@format_option
+@click.pass_context
+def diff(context: click.Context, revisions: str | None, form: str) -> None:
+    """Compare skill libraries by structure: skills, fields, sections, sizes, red flags.
+
+    Without A..B: what the newest run changed, from its base to its branch.
+    """
+    changes = review.diff(project_root(context), revisions)
+    show(form, diff_json(changes), diff_lines(changes))
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--profile",
+    type=click.Choice(["spec", "claude-code", "codex"]),
+    default="spec",
+    show_default=True,
+    help="Whose rules count beyond the format itself.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning"]),
+    default="error",
+    show_default=True,
+    help="From which severity on the exit code is 1.",
+)
+@format_option
+def validate(paths: tuple[Path, ...], profile: str, fail_on: str, form: str) -> None:
+    """Check every SKILL.md at or below PATHS (default: this folder) against the format.
+
+    Needs neither git nor a project. Exit code 0 when nothing is wrong, 1 when something is.
+    """  # fmt: skip
+    checked = review.validate(paths or (Path(),), profile=profile)
+    if checked.files == 0 and not checked.problems and form == "text":
+        click.echo("no SKILL.md found: nothing to check", err=True)
+    show(
+        form,
+        problems_json(checked.files, checked.problems),
+        problem_lines(checked.files, checked.problems),
+    )
+    failing = {Severity.ERROR} if fail_on == "error" else set(Severity)
+    if any(problem.severity in failing for problem in checked.problems):
+        raise click.exceptions.Exit(1)
+
+
+@click.command()
+@format_option
+@click.pass_context
+def doctor(context: click.Context, form: str) -> None:
+    """Check everything a run needs: git, settings, data, libraries, models.
+
+    Each line says ok or FAIL, and how to mend it. Changes nothing; exit code 0 only when a run
+    could start now.
+    """
+    folder = context.find_root().params.get("folder") or Path()
+    rows = asyncio.run(examine(Path(folder).resolve()))
+    value = {"schema_version": SCHEMA_VERSION, "checks": [_row_json(row) for row in rows]}
+    show(form, value, [line for row in rows for line in _row_lines(row)])
+    worst = next((row.exit_code for row in rows if row.exit_code), 0)
+    if worst:
+        raise click.exceptions.Exit(worst)
+
+
+def status_lines(found: list[review.RunStatus]) -> list[str]:
+    """A line or two per run, or that there is none."""
+    if not found:
+        return ["no run yet: skillevo evolve"]
+    lines = []
+    for run in found:
+        kind = " (simulated)" if (run.record or {}).get("simulated") else ""
+        lines.append(
+            f"{run.run}{kind}: {run.accepted} candidates accepted, {run.rejected} rejected"
+        )
+        lines.append(f"  {_scores(run)}; branch skillevo/{run.run}/main")
+        lines += [f"  not done: {item}" for item in (run.record or {}).get("not_done", ())]
+    return lines
+
+
+def _scores(run: review.RunStatus) -> str:
+    if run.record is None:
+        return "did not end"
+    iterations = run.record.get("iterations") or []
+    if not iterations:
+        return "no iteration was finished"
+    start, end = iterations[0]["base_score"], run.record.get("final_score")
+    after = "not measured" if end is None else f"{end:.3f}"
+    return f"validation {start:.3f} -> {after} in {len(iterations)} iterations"
+
+
+def _status_json(run: review.RunStatus) -> dict[str, Any]:
+    return {
+        "run": run.run,
+        "branch": f"skillevo/{run.run}/main" if run.head else None,
+        "head": run.head,
+        "accepted": run.accepted,
+        "rejected": run.rejected,
+        "ended": run.record is not None,
+        "result": dict(run.record) if run.record else None,
+    }
+
+
+def _edit_json(edit: LoggedEdit) -> dict[str, Any]:
+    return {
+        "id": edit.id,
+        "commit": edit.commit,
+        "run": edit.run,
+        "operator": edit.operator.value,
+        "agent": edit.agent,
+        "skill": edit.skill,
+        "iteration": edit.iteration,
+        "decision": edit.decision.value,
+        "utility": edit.utility,
+        "support": edit.support,
+        "subject": edit.subject,
+    }
+
+
+def _edit_line(edit: LoggedEdit) -> str:
+    return f"{edit.commit[:9]} i{edit.iteration} {edit.decision.value:<7} {edit.subject}"
+
+
+def _row_json(row: Row) -> dict[str, Any]:
+    return {"name": row.name, "ok": row.exit_code == 0, "detail": row.detail, "fix": row.fix}
+
+
+def _row_lines(row: Row) -> list[str]:
+    if row.exit_code == 0:
+        return [f"ok    {row.name}: {row.detail}"]
+    return [f"FAIL  {row.name}: {row.detail}", *([f"      -> {row.fix}"] if row.fix else [])]

@@ -1,0 +1,1 @@
+"""The pure heart of the method: advantages, aggregation, plans, edits, acceptance, refs."""

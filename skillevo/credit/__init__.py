@@ -1,0 +1,1 @@
+"""What a critic says of a group, checked, and merged over questions."""

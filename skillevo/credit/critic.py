@@ -1,0 +1,103 @@
+"""One critic call per group: credits, feedback and diagnoses, each checked against the group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skillevo.ask.render import compact_json, prompt, render, with_note
+from skillevo.ask.structured import ask_json
+from skillevo.core.seeds import Phase, derive_seed
+from skillevo.credit.citations import FAILURE_TYPES, Constraints, constraints_of
+from skillevo.credit.narrow import critic_schema
+from skillevo.credit.payload import group_payload, share_texts
+from skillevo.credit.read import read_answer
+from skillevo.errors import CallFailed
+from skillevo.ports import ChatModel
+from skillevo.types import (
+    Assessment,
+    ChatRequest,
+    Group,
+    Message,
+    ModelRole,
+    Sampling,
+    Team,
+    Thinking,
+)
+
+UNAVAILABLE = "unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class Critic:
+    """Reads whole groups. ``failure_types`` extend the built-in vocabulary; ``note`` is the
+    environment's extra instruction."""
+
+    model: ChatModel
+    sampling: Sampling
+    max_tokens: int
+    thinking: Thinking
+    run_seed: int
+    structured: bool = True
+    category_label: bool = False
+    failure_types: tuple[str, ...] = ()
+    note: str = ""
+
+    async def assess(self, team: Team, group: Group) -> Assessment:
+        """What the critic says of the group; a call that could not be had is an outcome, too."""
+        rules = constraints_of(team, group, self.failure_types)
+        question = group.question.id
+
+        def check(value: dict[str, Any]) -> Sequence[str]:
+            return read_answer(value, question, rules, structured=self.structured).faults
+
+        try:
+            answer = await ask_json(self.model, self._request(team, group, rules), check)
+        except CallFailed as error:
+            return Assessment(question, UNAVAILABLE, notes=((error.reason, 1),))
+        reading = read_answer(answer.value, question, rules, structured=self.structured)
+        return Assessment(
+            question=question,
+            outcome=answer.outcome.value,
+            credits=tuple(reading.credits),
+            feedback=tuple(reading.feedback),
+            diagnoses=tuple(reading.diagnoses),
+            rejected=tuple(reading.rejected),
+            notes=tuple(sorted(reading.notes.items())),
+            calls=answer.calls,
+        )
+
+    def instructions(self) -> str:
+        """The system message: the rubric, the diagnosis rules when asked for, the note."""
+        text = prompt("critic")
+        if self.structured:
+            types = ", ".join((*FAILURE_TYPES, *self.failure_types))
+            text += "\n\n" + render("critic_structured", failure_types=types)
+        return with_note(text, self.note)
+
+    def _request(self, team: Team, group: Group, rules: Constraints) -> ChatRequest:
+        payload = group_payload(
+            team,
+            group,
+            rules.full,
+            category=self.category_label,
+            constraints=self.structured,
+        )
+        greedy = self.sampling.greedy
+        seed = derive_seed(self.run_seed, Phase.CREDIT, group.question.id)
+        schema = critic_schema(rules, self.max_tokens, structured=self.structured)
+        return ChatRequest(
+            role=ModelRole.CRITIC,
+            messages=(
+                Message("system", self.instructions()),
+                Message("user", "INPUT:\n" + compact_json(share_texts(payload))),
+            ),
+            sampling=self.sampling,
+            max_tokens=self.max_tokens,
+            seed=0 if greedy else seed,
+            sample=None if greedy else 0,
+            schema=compact_json(schema),
+            thinking=self.thinking,
+            affinity=group.question.id,
+        )

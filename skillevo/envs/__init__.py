@@ -1,0 +1,1 @@
+"""Environments: what poses questions and rewards finished rollouts."""

@@ -1,0 +1,109 @@
+"""Metrics of one answer against its references; each gives a reward in [0, 1], higher is better."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from skillevo.errors import ConfigError
+
+Metric = Callable[[str, Sequence[str]], float]
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+
+def normalise(text: str) -> str:
+    """Lower case without punctuation and English articles, single spaces (the SQuAD convention)."""
+    bare = text.lower().translate(_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", bare).split())
+
+
+def exact(answer: str, references: Sequence[str]) -> float:
+    """1 when the normalised answer equals a normalised reference."""
+    return float(any(normalise(answer) == normalise(reference) for reference in references))
+
+
+def contains(answer: str, references: Sequence[str]) -> float:
+    """1 when a normalised reference stands in the normalised answer as whole words."""
+    words = f" {normalise(answer)} "
+    return float(any(f" {normalise(r)} " in words for r in references if normalise(r)))
+
+
+def token_f1(answer: str, references: Sequence[str]) -> float:
+    """The best multiset F1 of normalised tokens over the references; 0 when nothing is shared."""
+    return max(_token_f1(answer, reference) for reference in references)
+
+
+def _token_f1(answer: str, reference: str) -> float:
+    given, wanted = Counter(normalise(answer).split()), Counter(normalise(reference).split())
+    shared = (given & wanted).total()
+    return 2 * shared / (given.total() + wanted.total()) if shared else 0.0
+
+
+def number(answer: str, references: Sequence[str]) -> float:
+    """1 when the last number of the answer equals the number of a reference, to 1e-6 relative."""
+    given = _last_number(answer)
+    wanted = [value for r in references if (value := _last_number(r)) is not None]
+    if given is None:
+        return 0.0
+    return float(any(math.isclose(given, value, rel_tol=1e-6, abs_tol=1e-9) for value in wanted))
+
+
+def _last_number(text: str) -> float | None:
+    found = _NUMBER.findall(text)
+    return float(found[-1].replace(",", "")) if found else None
+
+
+def json_equal(answer: str, references: Sequence[str]) -> float:
+    """1 when the answer, read as JSON (a code fence around it is allowed), equals a reference."""
+    fenced = re.search(r"```(?:json)?\s*\n(.*?)```", answer, re.DOTALL)
+    try:
+        given = json.loads(fenced[1] if fenced else answer)
+        return float(any(given == json.loads(reference) for reference in references))
+    except (ValueError, RecursionError):
+        return 0.0
+
+
+METRICS: dict[str, Metric] = {
+    "exact": exact,
+    "contains": contains,
+    "token_f1": token_f1,
+    "number": number,
+    "json": json_equal,
+}
+
+
+def metric(name: str) -> Metric:
+    """The metric of that name, or the function that ``python:module:function`` names.
+
+    Raises ConfigError when there is none.
+    """
+    if name in METRICS:
+        return METRICS[name]
+    scheme, _, target = name.partition(":")
+    module, _, function = target.partition(":")
+    if scheme != "python" or not module or not function:
+        raise ConfigError(
+            f"task.metric: there is no metric {name!r}",
+            why=f"known metrics: {', '.join(METRICS)}, python:module:function",
+            fix='set metric = "token_f1" in [task]',
+        )
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(
+            f"task.metric: {name!r} cannot be loaded",
+            why=str(error),
+            fix=f"put {module}.py beside skillevo.toml or install it",
+        ) from error
+    if not callable(found):
+        raise ConfigError(f"task.metric: {name!r} is no function", fix="name a function")
+    scored: Metric = found
+    return scored

@@ -1,0 +1,1 @@
+"""Methods: each is a small composition of the rooms, without a loop of its own."""

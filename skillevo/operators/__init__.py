@@ -1,0 +1,1 @@
+"""The operators: the only ways in which a library changes."""

@@ -1,0 +1,1 @@
+"""The loop: rollouts, credit, edits, gate and merge, iteration by iteration."""

@@ -1,0 +1,140 @@
+"""Reports as plain lines of at most 80 columns, without color or box drawing."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from skillevo.library.characters import visible
+from skillevo.library.diff import SkillChange
+from skillevo.types import (
+    AgentResult,
+    CommittedEdit,
+    Decision,
+    IterationResult,
+    Problem,
+    RunResult,
+    Severity,
+    Usage,
+    Verdict,
+)
+
+WIDTH = 80
+
+
+def iteration_lines(iteration: IterationResult, group_size: int) -> list[str]:
+    """One iteration: what was sampled, what the critic gave, and a verdict per agent."""
+    lines = [
+        f"iteration {iteration.index}: {iteration.groups} questions x {group_size} rollouts, "
+        f"mean reward {iteration.mean_reward:.3f}, {iteration.contrast} groups differ",
+    ]
+    lines += _critic_lines(iteration)
+    if iteration.excluded:
+        question, reason = iteration.excluded[0]
+        lines.append(_cut(f"  left out: {len(iteration.excluded)} ({question}: {reason})"))
+    for agent in iteration.agents:
+        lines += agent_lines(agent)
+    if iteration.refusals:
+        first = iteration.refusals[0]
+        what = f"{first.operator.value} of {first.agent}/{first.skill or '-'}"
+        lines.append(_cut(f"  not made: {len(iteration.refusals)} ({what}: {first.reason})"))
+    return lines
+
+
+def _critic_lines(iteration: IterationResult) -> list[str]:
+    critic = iteration.critic
+    counts = {
+        "accepted": critic.accepted,
+        "repaired": critic.repaired,
+        "unusable": critic.unusable,
+        "unavailable": critic.unavailable,
+    }
+    said = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "no answer"
+    return [f"  critic: {said}; {critic.rejected_items} items rejected"]
+
+
+def agent_lines(result: AgentResult) -> list[str]:
+    """One agent: the verdict on its candidate, then its edits."""
+    if result.verdict is None:
+        return [f"  {result.agent:<9} unchanged: no edit was made"]
+    return [verdict_line(result.verdict), *(edit_line(entry) for entry in result.edits)]
+
+
+def verdict_line(verdict: Verdict) -> str:
+    """Agent, decision, base -> candidate, difference ± standard error, questions better/worse."""
+    error = "n/a" if verdict.standard_error is None else f"{verdict.standard_error:.3f}"
+    line = (
+        f"  {verdict.agent:<9} {verdict.decision.value.upper():<7}"
+        f" {verdict.base:.3f} -> {verdict.score:.3f} "
+        f" {verdict.delta:+.3f} ± {error}  {verdict.better} better, {verdict.worse} worse"
+        f" of {verdict.n}"
+    )
+    return f"{line}: {verdict.reason}" if verdict.decision is Decision.INDECISIVE else line
+
+
+def edit_line(entry: CommittedEdit) -> str:
+    """An edit with its short commit id."""
+    edit = entry.edit
+    return _cut(f"    {entry.commit[:9]} {edit.operator.value} {edit.skill}: {edit.summary}")
+
+
+def closing_lines(result: RunResult, usage: Usage) -> list[str]:
+    """What the whole run came to: scores, branch, calls, tokens, what was not done."""
+    lines = [_score_line(result), f"branch: {result.branch} at {result.head[:9]}"]
+    lines.append(f"calls: {usage.issued} sent, {usage.reused} reused, {usage.failed} failed")
+    tokens = [
+        f"{role.role.value} {_count(role.prompt_tokens)} + {_count(role.completion_tokens)}"
+        for role in usage.roles
+        if role.issued
+    ]
+    lines.append("tokens (prompt + completion): " + (", ".join(tokens) or "none"))
+    for missing in result.not_done:
+        lines += textwrap.wrap(f"not done: {missing}", WIDTH, subsequent_indent="  ")
+    return lines
+
+
+def _score_line(result: RunResult) -> str:
+    start = result.iterations[0].base_score if result.iterations else None
+    if result.final_score is None:
+        known = "not measured" if start is None else f"{start:.3f} -> not measured"
+        return f"validation score: {known}"
+    if start is None:
+        return f"validation score: {result.final_score:.3f}"
+    change = result.final_score - start
+    return f"validation score: {start:.3f} -> {result.final_score:.3f} ({change:+.3f})"
+
+
+def diff_lines(changes: Sequence[SkillChange]) -> list[str]:
+    """A structural diff: skills, their fields and sections, sizes and red flags."""
+    lines: list[str] = []
+    for change in changes:
+        origin = f" (from {' + '.join(change.sources)})" if change.sources else ""
+        size = f"{change.tokens_before} -> {change.tokens_after} tokens"
+        lines.append(f"{change.change.value} {change.agent}/{change.skill}{origin}, {size}")
+        for field in change.fields:
+            lines.append(_cut(f"  {field.field}: {field.before or '-'} -> {field.after or '-'}"))
+        for section in change.sections:
+            heading = section.heading or "(text before the first heading)"
+            lines.append(_cut(f"  section {section.change.value}: {heading}"))
+        lines += [_cut(f"  red flag: {flag}") for flag in change.red_flags]
+    return lines or ["no change in any skill"]
+
+
+def problem_lines(files: int, problems: Sequence[Problem]) -> list[str]:
+    """Findings in compiler style, then the count."""
+    lines = [
+        f"{p.path}:{p.line}:{p.column}: {p.severity.value}: {visible(p.message, 300)} [{p.rule}]"
+        for p in problems
+    ]
+    errors = sum(problem.severity is Severity.ERROR for problem in problems)
+    warnings = len(problems) - errors
+    return [*lines, f"{files} skills checked: {errors} errors, {warnings} warnings"]
+
+
+def _count(tokens: int | None) -> str:
+    return "not reported" if tokens is None else str(tokens)
+
+
+def _cut(text: str) -> str:
+    line = visible(text, 10_000)
+    return line if len(line) <= WIDTH else line[: WIDTH - 3].rstrip() + "..."

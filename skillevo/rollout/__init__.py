@@ -1,0 +1,1 @@
+"""Complete team executions: exposure, topology, episode, group."""

@@ -1,0 +1,1 @@
+"""A simulated world: rule-based actor, critic and optimizer behind the model port."""
