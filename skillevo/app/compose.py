@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from skillevo import plugins
-from skillevo.config import Config, ModelConfig
+from skillevo.config import Config
 from skillevo.core.acceptance import policy
 from skillevo.core.plan import PruneRule
 from skillevo.core.seeds import draw
@@ -120,7 +120,7 @@ def _grse(
         run_seed=config.seed,
         threshold=settings.prune_threshold,
     )
-    tools = _tools(config, config.models[ModelRole.OPTIMIZER], models, environment.note)
+    tools = _tools(config, models, environment)
     return Grse(
         critic=critic,
         aggregator=aggregator,
@@ -132,11 +132,9 @@ def _grse(
 
 
 def _tools(
-    config: Config,
-    table: ModelConfig,
-    models: Mapping[ModelRole, ChatModel],
-    note: Callable[[str], str],
+    config: Config, models: Mapping[ModelRole, ChatModel], environment: Environment
 ) -> OperatorTools:
+    table = config.models[ModelRole.OPTIMIZER]
     settings = config.evolve
     return OperatorTools(
         model=models[ModelRole.OPTIMIZER],
@@ -151,7 +149,8 @@ def _tools(
             min_questions=settings.prune_min_questions,
             keep_last=settings.keep_last,
         ),
-        note=note,
+        note=environment.note,
+        reward=environment.reward,
     )
 
 

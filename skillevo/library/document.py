@@ -34,6 +34,7 @@ _FAST_TEXT: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _GUESSES: Mapping[str | None, list[tuple[str, re.Pattern[str]]]] = (
     yaml.SafeLoader.yaml_implicit_resolvers
 )
+_GLUED_COMMENT = re.compile(r"[|>][0-9+-]*#")
 _TWO_DOCUMENTS = "a document marker ends the front matter's YAML early"
 
 
@@ -211,6 +212,9 @@ def _scalar(text: str, event: yaml.ScalarEvent, start: int) -> Value:
     first, last = start + _at(event.start_mark), start + _at(event.end_mark)
     style = event.style or ""
     if style in ("|", ">"):
+        if _GLUED_COMMENT.match(text, first):
+            message = "text stands right after a block indicator and would be lost"
+            raise Refused(Finding("yaml-syntax", first, message))
         last = first + block_end(text[first:last])
     kind = "str" if style else _guess(event.value)
     return Value(Shape.TEXT, first, last, event.value, style, kind)

@@ -28,17 +28,22 @@ from skillevo.types import (
     Message,
     ModelRole,
     Operator,
+    Question,
     Refusal,
     Sampling,
     Thinking,
+    Trajectory,
 )
+
+Reward = Callable[[Question, Trajectory], float]
 
 BODY_LIMIT_TOKENS = 1200
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorTools:
-    """What operators are built from. ``note(purpose)`` is the environment's note."""
+    """What operators are built from. ``note(purpose)`` is the environment's note, ``reward`` its
+    R(q, τ) in [0, 1]."""
 
     model: ChatModel
     sampling: Sampling
@@ -48,6 +53,7 @@ class OperatorTools:
     library_limit: int
     prune: PruneRule
     note: Callable[[str], str]
+    reward: Reward
 
 
 @dataclass(frozen=True, slots=True)

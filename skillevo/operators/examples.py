@@ -1,7 +1,8 @@
 """examples: an author of skills that needs no language model.
 
 It takes worked examples (question, output) of the agent from the groups' best rollouts on training
-questions. The form is fixed, one pair per list item under ``## Examples``::
+questions; a final answer is trimmed to the words that earn its reward. The form is fixed, one pair
+per list item under ``## Examples``::
 
     - Input: <question>
       Output: <what the agent wrote>
@@ -10,17 +11,19 @@ questions. The form is fixed, one pair per list item under ``## Examples``::
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from skillevo.library.document import render_skill
-from skillevo.operators.base import OperatorContext, OperatorTools, counted, refusal
-from skillevo.types import Edit, Group, Operator, Refusal, Step, Trajectory
+from skillevo.operators.base import OperatorContext, OperatorTools, Reward, counted, refusal
+from skillevo.types import Edit, Group, Operator, Question, Refusal, Trajectory
 
 SKILL_NAME = "worked-examples"
 MOST_EXAMPLES = 3
 MIN_REWARD = 0.5
 MOST_CHARS = 160
+TRIM_WORDS = 60
+TRIM_LENGTH = 8
 DESCRIPTION = (
     "Shows finished examples of this job. Use it on every question as the model to follow."
 )
@@ -53,7 +56,7 @@ class WorkedExamples:
         """One edit, nothing when the skill is there already, or why none was made."""
         if context.library.get(SKILL_NAME):
             return []
-        chosen = choose_examples(context.groups, context.agent.name)
+        chosen = choose_examples(context.groups, context.agent.name, self.tools.reward)
         if not chosen:
             reason = f"no rollout has a reward of {MIN_REWARD} or more"
             return [refusal(context, Operator.INDUCE, SKILL_NAME, reason)]
@@ -78,9 +81,9 @@ class WorkedExamples:
         ]
 
 
-def choose_examples(groups: Sequence[Group], agent: str) -> tuple[Example, ...]:
+def choose_examples(groups: Sequence[Group], agent: str, reward: Reward) -> tuple[Example, ...]:
     """The best pairs, at most one per question, by reward, then support, then question order."""
-    found = [example for group in groups if (example := _best(group, agent))]
+    found = [example for group in groups if (example := _best(group, agent, reward))]
     return tuple(sorted(found, key=lambda e: (-e.reward, -e.support))[:MOST_EXAMPLES])
 
 
@@ -90,27 +93,46 @@ def examples_body(examples: Sequence[Example]) -> str:
     return "## Examples\n\n" + "\n".join(pairs)
 
 
-def _best(group: Group, agent: str) -> Example | None:
+def _best(group: Group, agent: str, reward: Reward) -> Example | None:
     """The pair of the group's best rollout; of equal rewards the most frequent, shortest output."""
-    written = [(t, " ".join(_output(t, agent).split())) for t in group.trajectories]
-    counts = Counter(output for _, output in written)
-    usable = [(t, o) for t, o in written if o and len(o) <= MOST_CHARS and _good(t)]
-    if not usable:
+    pairs = [pair for t in group.trajectories if (pair := _pair(group.question, t, agent, reward))]
+    if not pairs:
         return None
-    best, output = min(usable, key=lambda p: (-(p[0].reward or 0), -counts[p[1]], len(p[1])))
-    return Example(
-        question=group.question.id,
-        input=" ".join(group.question.text.split()),
-        output=output,
-        reward=best.reward or 0.0,
-        support=counts[output],
-    )
+    counts = Counter(output for output, _ in pairs)
+    output, value = min(pairs, key=lambda p: (-p[1], -counts[p[0]], len(p[0]), p[0]))
+    text = " ".join(group.question.text.split())
+    return Example(group.question.id, text, output, value, counts[output])
 
 
-def _good(trajectory: Trajectory) -> bool:
-    return trajectory.reward is not None and trajectory.reward >= MIN_REWARD
+def _pair(
+    question: Question, trajectory: Trajectory, agent: str, reward: Reward
+) -> tuple[str, float] | None:
+    """The agent's output in a rollout with its reward, None when it is no example to follow.
+
+    The final answer is trimmed first: what earns the reward is the example, not what stands around
+    it. Other agents' outputs count with the reward of the rollout.
+    """
+    own = [step for step in trajectory.steps if step.agent == agent and not step.tool]
+    if not own or trajectory.reward is None:
+        return None
+    output, value = " ".join(own[-1].output.split()), trajectory.reward
+    if own[-1] is trajectory.steps[-1]:
+        output, value = trim(
+            output, lambda text: reward(question, replace(trajectory, answer=text))
+        )
+    usable = output and len(output) <= MOST_CHARS and value >= MIN_REWARD
+    return (output, value) if usable else None
 
 
-def _output(trajectory: Trajectory, agent: str) -> str:
-    own: list[Step] = [s for s in trajectory.steps if s.agent == agent and not s.tool]
-    return own[-1].output if own else ""
+def trim(answer: str, reward: Callable[[str], float]) -> tuple[str, float]:
+    """The stretch of at most 8 of the answer's first 60 words that has the highest reward, and that
+    reward; of equals the shortest, first one. The whole answer when no stretch does better."""
+    words = answer.split()[:TRIM_WORDS]
+    best, value = answer, reward(answer)
+    for length in range(1, TRIM_LENGTH + 1):
+        for start in range(len(words) - length + 1):
+            stretch = " ".join(words[start : start + length]).strip(".,;:!?\"'")
+            score = reward(stretch)
+            if score > value + 1e-9:
+                best, value = stretch, score
+    return best, value

@@ -63,32 +63,33 @@ def act(request: ChatRequest) -> str:
     task = _TASK.match(request.messages[-1].content)
     if task is None:
         return ""
-    draws = random.Random(request.seed)
     effects = Effects.of(system)
     notes = _NOTE.findall(task["notes"])
     question: str = task["question"]
     text: str = task["text"] or question
     sampled = not request.sampling.greedy
     if not notes:
-        return read(text, question, effects, draws if sampled else None)
-    return answer(notes[-1], question, effects, draws if sampled else None)
+        # Greedy reading misreads, too, but the same questions every time.
+        draws = random.Random(request.seed if sampled else question)
+        return read(text, question, effects, draws)
+    lucky = sampled and random.Random(request.seed).random() < _CONCISE
+    return answer(notes[-1], question, effects, lucky=lucky)
 
 
-def read(text: str, question: str, effects: Effects, draws: random.Random | None) -> str:
-    """A note: the sentence that shares most with the question; a sampled one sometimes misreads."""
+def read(text: str, question: str, effects: Effects, draws: random.Random) -> str:
+    """A note: the sentence that shares most with the question, or by misreading the next best."""
     sentences = _SENTENCE.split(text.strip())
     ranked = sorted(sentences, key=lambda s: -len(_content(s) & _content(question)))
     best = ranked[0]
     if effects.rambling:
         return " ".join(s for s in sentences if s != best)
-    misread = draws is not None and draws.random() < _MISREADS and not effects.careful
+    misread = draws.random() < _MISREADS and not effects.careful
     return ranked[1] if misread and len(ranked) > 1 else best
 
 
-def answer(note: str, question: str, effects: Effects, draws: random.Random | None) -> str:
-    """An answer from the note: a phrase when concise, else the note's whole first sentence."""
+def answer(note: str, question: str, effects: Effects, *, lucky: bool) -> str:
+    """An answer from the note: a phrase when concise or lucky, else the note's first sentence."""
     sentence = _SENTENCE.split(note.strip())[0]
-    lucky = draws is not None and draws.random() < _CONCISE
     if not effects.verbose and (effects.concise or lucky):
         return phrase(sentence, question)
     return f"According to the text, {sentence}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-THIN = 4
+THIN = 8
 
 _CONCISE = {
     "decision": "skill",
@@ -34,7 +34,7 @@ _BACKGROUND = {
 
 
 def draft(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """A skill for the strongest pattern. Retrieval patterns seen on fewer than four questions get
+    """A skill for the strongest pattern. Retrieval patterns seen on fewer than eight questions get
     an ill-advised one: the simulated optimizer errs on thin evidence, so that a gate has work."""
     present = {skill["name"] for skill in payload["skills"]}
     for pattern in payload.get("patterns", ()):

@@ -260,7 +260,8 @@ class Repository(Plumbing):
         The caller has written the same files to ``path``, so that git sees a clean work tree. No
         hook runs. ``identity`` defaults to the configured one; where none is configured a local
         one is written. ``deterministic`` fixes the hash function and the branch name. Nothing is
-        done when ``path`` lies in a repository already.
+        done when ``path`` is the top of a repository already; below one it becomes a repository of
+        its own.
         """
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -270,8 +271,9 @@ class Repository(Plumbing):
         found = run_git(path, ["rev-parse", "--git-dir"], accept=None)
         if found.status == 0:
             with cls(path) as existing:
-                return Initialized(existing.root, None, False)
-        if _NOT_A_REPOSITORY not in found.stderr:
+                if existing.bare or existing.root.resolve() == path.resolve():
+                    return Initialized(existing.root, None, False)
+        elif _NOT_A_REPOSITORY not in found.stderr:
             raise failed_command("rev-parse", found.status, found.stderr)
         branch = run_git(path, ["config", "--get", "init.defaultBranch"], accept=None).line
         options = ["--initial-branch=" + ("main" if deterministic else branch or "main")]

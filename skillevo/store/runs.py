@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -35,6 +36,7 @@ class RunDirectory:
         self._start = clock()
         self._observers = tuple(observers)
         self._files: dict[str, TextIO] = {}
+        self._texts: set[str] = set()
 
     @classmethod
     def create(
@@ -84,12 +86,12 @@ class RunDirectory:
             draft.replace(folder / f"{name}.json")
 
     def trajectory(self, iteration: int, phase: str, trajectory: Trajectory) -> None:
-        """Append one trajectory; its prompts stand in the call log under the steps' call keys."""
+        """Append one trajectory; the texts of its prompts stand once each in ``texts.jsonl``."""
         value = {
             "iteration": iteration,
             "phase": phase,
             **{key: item for key, item in plain(trajectory).items() if key != "steps"},
-            "steps": [_step(step) for step in trajectory.steps],
+            "steps": [self._step(step) for step in trajectory.steps],
         }
         self._append("trajectories.jsonl", value)
 
@@ -105,6 +107,21 @@ class RunDirectory:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+    def _step(self, step: Step) -> dict[str, Any]:
+        values = {key: item for key, item in plain(step).items() if key != "messages"}
+        prompt = [{"role": m.role, "text": self._text(m.content)} for m in step.messages]
+        return {key: item for key, item in values.items() if item not in ("", False)} | (
+            {"prompt": prompt} if prompt else {}
+        )
+
+    def _text(self, text: str) -> str:
+        """The digest of a text, which is written on its first use."""
+        digest = hashlib.sha256(text.encode()).hexdigest()[:24]
+        if digest not in self._texts:
+            self._texts.add(digest)
+            self._append("texts.jsonl", {"id": digest, "text": text})
+        return digest
 
     def _append(self, name: str, value: Any) -> None:
         with _writing(self.path):
@@ -130,11 +147,6 @@ def read_record(root: Path, run: str, name: str) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _step(step: Step) -> dict[str, Any]:
-    values = {key: item for key, item in plain(step).items() if key != "messages"}
-    return {key: item for key, item in values.items() if item not in ("", False)}
 
 
 @contextmanager

@@ -85,6 +85,8 @@ def test_fields_are_judged_as_written(header: str, expected: list[tuple[str, int
         ("--- a: b\n", "yaml-syntax", 2, 1),
         ("%YAML 1.1\n--- # x\na: b\n", "yaml-syntax", 2, 1),
         ("a: [b\n", "yaml-syntax", 2, 4),
+        ("a: >-#b\n  c\n", "yaml-syntax", 2, 4),
+        ("a: |#b\n  c\n", "yaml-syntax", 2, 4),
         ("a: *b\n", "anchor-or-alias", 2, 4),
         ("&a a: b\n", "anchor-or-alias", 2, 1),
         ("a: &x {b: c}\n", "anchor-or-alias", 2, 4),
