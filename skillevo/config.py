@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import math
 import re
 import tomllib
 from collections.abc import Mapping
@@ -155,22 +156,28 @@ def load_config(root: Path, overrides: Mapping[str, Mapping[str, Any]] | None = 
 
     Raises ConfigError naming key, file and, where known, line.
     """
-    path = root / CONFIG_NAME
+    path = root.resolve() / CONFIG_NAME
     text = _read(path)
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
+        # ValueError: an integer of thousands of digits is told so, not as a TOMLDecodeError.
         raise ConfigError(
             f"{path}: broken TOML", why=str(error), fix="correct that line and run again"
         ) from error
     found = violations(document, "config")
     if found:
         raise _schema_error(path, text, found)
+    _check_values(path, text, document, ())
     for section, values in (overrides or {}).items():
         document.setdefault(section, {}).update(values)
     found = violations(document, "config")
     if found:
-        raise ConfigError(f"option for {found[0].where}: {found[0].message}", fix="see --help")
+        raise ConfigError(
+            f"option for {found[0].where}: {found[0].message}",
+            why=_description(found[0].path),
+            fix="correct the option; --help lists them",
+        )
     return _build(path, text, document)
 
 
@@ -217,9 +224,29 @@ def _build(path: Path, text: str, document: Mapping[str, Any]) -> Config:
     )
 
 
+def _check_values(path: Path, text: str, value: Any, at: tuple[str | int, ...]) -> None:
+    """Raise ConfigError for a value of a right type that no schema can refuse: nan, inf, a NUL in a
+    string, 2.0 where a whole number is counted."""
+    if isinstance(value, dict | list):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            _check_values(path, text, item, (*at, key))
+        return
+    whole = isinstance(value, float) and _type_at(at) == "integer"
+    infinite = isinstance(value, float) and not math.isfinite(value)
+    if whole or infinite or (isinstance(value, str) and "\0" in value):
+        need = "a whole number" if whole else "a number" if infinite else "free of NUL characters"
+        key = Violation(at, "").where
+        raise ConfigError(
+            f"{_place(path, line_of(text, at))}: {key}: {value!r} is not {need}",
+            why=_description(at) or "the value cannot be used",
+            fix="correct the value; docs/config.md lists every key",
+        )
+
+
 def _digest(full: Mapping[str, Any], agents: tuple[Agent, ...]) -> str:
     content = {"config": full, "roles": [[agent.name, agent.role] for agent in agents]}
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    # str: a date or time among the environment's free options.
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _with_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -411,7 +438,15 @@ def _subschema(path: tuple[str | int, ...]) -> dict[str, Any]:
 
 
 def _description(path: tuple[str | int, ...]) -> str:
+    return str(_known_subschema(path).get("description", ""))
+
+
+def _type_at(path: tuple[str | int, ...]) -> str:
+    return str(_known_subschema(path).get("type", ""))
+
+
+def _known_subschema(path: tuple[str | int, ...]) -> dict[str, Any]:
     try:
-        return str(_subschema(path).get("description", ""))
+        return _subschema(path)
     except KeyError:
-        return ""
+        return {}

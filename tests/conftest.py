@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from fakes.loopback import Loopback
+from fakes.workshop import Workshop, isolate, make_pristine
 
 from skillevo.errors import EnvironmentFault
 from skillevo.llm.weights import default_gguf
@@ -37,3 +38,16 @@ def embedded_gguf() -> Path:
         return default_gguf()
     except EnvironmentFault as fault:
         pytest.skip(f"{fault.what}: {fault.why}")
+
+
+@pytest.fixture(scope="session")
+def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A simulated project that nobody changes."""
+    return make_pristine(tmp_path_factory.mktemp("pristine"))
+
+
+@pytest.fixture
+def workshop(pristine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    """A copy of the simulated project, in an isolated environment with a git identity."""
+    isolate(tmp_path, monkeypatch)
+    return Workshop(tmp_path, pristine)

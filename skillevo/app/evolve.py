@@ -13,7 +13,8 @@ from skillevo.app.compose import Project, compose_run
 from skillevo.app.models import check_models, logged_models, open_models, probe_models
 from skillevo.app.origin import Origin, origin
 from skillevo.config import CONFIG_NAME, Config, load_config
-from skillevo.errors import ConfigError
+from skillevo.core.refs import run_branch
+from skillevo.errors import ConfigError, ConflictError
 from skillevo.llm.calls import CallLog, Meter
 from skillevo.pipeline.evolve import evolve
 from skillevo.pipeline.preflight import check_splits
@@ -21,8 +22,8 @@ from skillevo.ports import ChatModel
 from skillevo.report.as_json import run_json
 from skillevo.store.candidates import GitStore
 from skillevo.store.git import Repository
-from skillevo.store.runs import Observer, RunDirectory
-from skillevo.store.values import SKILLEVO
+from skillevo.store.libraries import read_libraries
+from skillevo.store.runs import BEGUN, Observer, RunDirectory
 from skillevo.types import ModelRole, RunResult, Team, Usage
 
 Overrides = Mapping[str, Mapping[str, Any]]
@@ -71,7 +72,7 @@ def open_project(config: Config, repository: Repository) -> Project:
     plugins.check_operators(config.evolve.schedule)
     check_models(config)
     base, _ = repository.head()
-    libraries = _store(repository, config, "check", None).team_libraries(base)
+    libraries = read_libraries(repository, base, [agent.name for agent in config.agents])
     team = Team(config.agents, tuple(libraries[agent.name] for agent in config.agents))
     return Project(config, environment, team, base, repository.modified_skills())
 
@@ -93,10 +94,29 @@ async def evolve_project(
     with Repository(root) as repository:
         start = fixed or origin(repository, run)
         project = open_project(config, repository)
+        _check_unused(repository, start.run)
         await probe_models(config)
-        store = _store(repository, config, start.run, start)
+        store = GitStore(
+            repository,
+            run=start.run,
+            started=start.started,
+            author=start.author,
+            committer=start.committer,
+            agents=[agent.name for agent in config.agents],
+            sign=repository.signs and not config.simulated,
+        )
         with RunDirectory.create(root, start.run, start.clock, watch.observers) as folder:
             return await _run(project, start, store, folder, watch)
+
+
+def _check_unused(repository: Repository, run: str) -> None:
+    branch = run_branch(run)
+    if repository.find_object(branch) is not None:
+        raise ConflictError(
+            f"the run {run} exists already as {branch}",
+            why="a run's commits are never overwritten",
+            fix="choose another --run-id, or leave it out",
+        )
 
 
 async def _run(
@@ -116,7 +136,7 @@ async def _run(
             watch.meter(meter.snapshot)
             models = logged_models(config, clients, calls, meter)
             composed = compose_run(project, models, start.run, store, folder)
-            folder.record(0, "run", _description(project, start, models))
+            folder.record(0, BEGUN, _description(project, start, models))
             folder.event("run", run=start.run, simulated=config.simulated)
             result = await evolve(composed)
     usage = meter.snapshot()
@@ -130,20 +150,6 @@ async def _run(
         uncommitted=project.uncommitted,
         group_size=config.evolve.group_size,
         validation=len(composed.gate.questions),
-    )
-
-
-def _store(repository: Repository, config: Config, run: str, start: Origin | None) -> GitStore:
-    agents = [agent.name for agent in config.agents]
-    author = start.author if start else SKILLEVO
-    return GitStore(
-        repository,
-        run=run,
-        started=start.started if start else 0,
-        author=author,
-        committer=start.committer if start else author,
-        agents=agents,
-        sign=repository.signs and start is not None and not config.simulated,
     )
 
 

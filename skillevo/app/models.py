@@ -13,7 +13,7 @@ from skillevo.llm.calls import CallLog, LoggedModel, Meter
 from skillevo.llm.embedded import EmbeddedServer
 from skillevo.llm.endpoint import ProbeResult
 from skillevo.llm.simulated import SimulatedChat
-from skillevo.llm.weights import check_gguf, default_gguf, sha256_of
+from skillevo.llm.weights import SHA256, check_gguf, default_gguf, sha256_of
 from skillevo.ports import ChatModel
 from skillevo.sim.world import behave
 from skillevo.types import ModelRole
@@ -95,7 +95,7 @@ async def _open(table: ModelConfig, folder: Path, stack: AsyncExitStack, say: Sa
         )
         await stack.enter_async_context(server)
         base_url, model, endpoint = server.base_url, server.model, "embedded"
-        revision = sha256_of(gguf)
+        revision = SHA256 if table.gguf is None else sha256_of(gguf)
     chat = OpenAIChat(
         base_url,
         model,

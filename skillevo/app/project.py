@@ -28,14 +28,28 @@ class Created:
 
 
 def init_project(
-    folder: Path, template: str, *, start: str = "empty", profile: str, fixed: bool = False
+    folder: Path,
+    template: str,
+    *,
+    start: str = "empty",
+    profile: str,
+    fixed: bool = False,
+    own: bool = False,
 ) -> Created:
     """Write the template's project to ``folder`` and make it a repository with one commit.
 
     ``fixed`` fixes identity and date (the simulated demo). A folder that is the top of a repository
-    gets the files only. Raises SkillevoError when a file is in the way; then nothing is written.
+    gets the files only; with ``own`` it is refused. Raises SkillevoError when that or a file is in
+    the way; then nothing is written.
     """
     files = template_files(template, start, profile)
+    time_s = DEMO_STARTED if fixed else now_s()
+    if own and _is_repository(folder):
+        raise SkillevoError(
+            f"{folder} is a git repository already",
+            why="the demo makes a repository of its own",
+            fix="skillevo demo --dir another-folder",
+        )
     in_the_way = [name for name in files if (folder / name).exists()]
     if in_the_way:
         raise SkillevoError(
@@ -58,11 +72,21 @@ def init_project(
         folder,
         files,
         message=f"Start from the template {template} ({start} libraries)\n",
-        time_s=DEMO_STARTED if fixed else now_s(),
+        time_s=time_s,
         identity=DEMO_IDENTITY if fixed else None,
         deterministic=fixed,
     )
     return Created(folder.resolve(), tuple(files), made.commit, made.wrote_identity)
+
+
+def _is_repository(folder: Path) -> bool:
+    if not folder.is_dir():
+        return False
+    try:
+        with Repository(folder) as repository:
+            return repository.bare or repository.root.resolve() == folder.resolve()
+    except EnvironmentFault:
+        return False
 
 
 def template_files(template: str, start: str, profile: str) -> dict[str, bytes]:

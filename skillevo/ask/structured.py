@@ -61,17 +61,21 @@ async def ask_json(model: ChatModel, request: ChatRequest, check: Check) -> Answ
 def parse_object(text: str) -> dict[str, Any] | None:
     """The first JSON object in ``text``, whatever stands around it; None when there is none.
 
-    NaN and infinities are no JSON; half characters (lone surrogates) become question marks.
+    What the decoder read before it failed is skipped, so that an object inside one that was cut off
+    is never taken for the answer. NaN and infinities are no JSON; half characters (lone surrogates)
+    become question marks.
     """
     start = text.find("{")
     while start >= 0:
         try:
             value, _ = _DECODER.raw_decode(text, start)
+            cleaned = _whole_characters(value)
+        except json.JSONDecodeError as error:
+            start = text.find("{", max(start + 1, error.pos))
         except (ValueError, RecursionError):
-            start = text.find("{", start + 1)
-            continue
-        cleaned = _whole_characters(value)
-        return cleaned if isinstance(cleaned, dict) else None
+            return None
+        else:
+            return cleaned if isinstance(cleaned, dict) else None
     return None
 
 

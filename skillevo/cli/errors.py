@@ -19,10 +19,11 @@ from skillevo.library.characters import visible
 def run_command(command: Callable[[], object]) -> int:
     """Run and return the exit code; every error is told once, on stderr, in one shape."""
     try:
-        command()
+        result = command()
     except BaseException as error:
         return _report(error)
-    return 0
+    # Without its standalone mode click gives back the code of an Exit instead of raising it.
+    return result if isinstance(result, int) else 0
 
 
 def _report(error: BaseException) -> int:
@@ -33,7 +34,7 @@ def _report(error: BaseException) -> int:
         case click.exceptions.Exit():
             return leaf.exit_code
         case click.ClickException():
-            leaf.show()
+            _tell(leaf.format_message(), *_usage(leaf))
             return leaf.exit_code
         case KeyboardInterrupt() | click.Abort():
             _tell("interrupted", "nothing was merged after the last finished iteration", "")
@@ -46,6 +47,13 @@ def _report(error: BaseException) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 128 + signal.SIGPIPE
     return _bug(error)
+
+
+def _usage(error: click.ClickException) -> tuple[str, str]:
+    """Why and fix of a command line that cannot be understood."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    command = context.command_path if context else "skillevo"
+    return "the command line cannot be understood", f"{command} --help"
 
 
 def _most_telling(error: BaseException) -> BaseException:

@@ -11,9 +11,9 @@ from skillevo.config import find_root
 from skillevo.errors import SkillevoError
 
 _WAY = """
-  1. skillevo demo --simulated     see the mechanics in seconds, without a model
-  2. skillevo init DIR             a project of your own; set your model server there
-  3. skillevo -C DIR evolve        improve its skills; look with status, log, diff
+  1. skillevo demo --simulated  see the mechanics in seconds, without a model
+  2. skillevo init DIR          a project of your own, for your model server
+  3. skillevo -C DIR evolve     improve its skills; look with status, log, diff
 
 start    demo, init, doctor        improve  evolve
 review   status, log, diff         check    validate

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
 import click
 
 from skillevo import __version__
-from skillevo.cli import read_commands, run_commands
 from skillevo.cli.errors import run_command
-from skillevo.cli.home import home_lines
+
+COMMANDS = {
+    "demo": ("run_commands", "Make the example project and evolve it."),
+    "init": ("run_commands", "Write a complete project: settings, roles, data, libraries."),
+    "doctor": ("read_commands", "Check everything a run needs, and say how to mend it."),
+    "evolve": ("run_commands", "Improve the skill libraries of this project by evidence."),
+    "status": ("read_commands", "Show the runs, how they ended, where their branches are."),
+    "log": ("read_commands", "List edits with their decision, agent and skill."),
+    "diff": ("read_commands", "Compare skill libraries by structure."),
+    "validate": ("validate_command", "Check SKILL.md files against the format."),
+}
+"""Module and a line of help for each command: only the one that is called is imported."""
 
 GROUPS = {
     "Start": ("demo", "init", "doctor"),
@@ -22,15 +33,29 @@ GROUPS = {
 
 
 class Commands(click.Group):
-    """Suggests a command for a mistyped one, and lists commands by what they are for."""
+    """Imports a command when it is called, suggests one for a mistyped one, lists them by use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, sorted."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported now; None when there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        found = getattr(import_module(f"skillevo.cli.{COMMANDS[cmd_name][0]}"), cmd_name)
+        assert isinstance(found, click.Command)
+        return found
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command; UsageError with a suggestion when there is none."""
         name = args[0]
-        if self.get_command(ctx, name) is None and not name.startswith("-"):
-            close = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
+        if name not in COMMANDS and not name.startswith("-"):
+            import difflib
+
+            close = difflib.get_close_matches(name, COMMANDS, n=1)
             hint = f" Did you mean {close[0]!r}?" if close else ""
             ctx.fail(f"there is no command {name!r}.{hint}")
         return super().resolve_command(ctx, args)
@@ -39,8 +64,7 @@ class Commands(click.Group):
         """Write the commands group by group."""
         for title, names in GROUPS.items():
             with formatter.section(title):
-                rows = [(name, self.commands[name].get_short_help_str(60)) for name in names]
-                formatter.write_dl(rows)
+                formatter.write_dl([(name, COMMANDS[name][1]) for name in names])
 
 
 @click.group(
@@ -64,27 +88,16 @@ def cli(context: click.Context, folder: Path | None) -> None:
     only candidates that pass the gate are merged.
     """
     if context.invoked_subcommand is None:
+        from skillevo.cli.home import home_lines
+
         for line in home_lines(folder or Path()):
             click.echo(line)
 
 
-for command in (
-    run_commands.init,
-    run_commands.evolve,
-    run_commands.demo,
-    read_commands.status,
-    read_commands.log,
-    read_commands.diff,
-    read_commands.validate,
-    read_commands.doctor,
-):
-    cli.add_command(command)
-
-
-def main() -> NoReturn:
-    """Run the command line and exit with its code."""
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line, or these arguments, and exit with its code."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets a stand-in, not a traceback.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    sys.exit(run_command(lambda: cli.main(standalone_mode=False)))
+    sys.exit(run_command(lambda: cli.main(arguments, standalone_mode=False)))

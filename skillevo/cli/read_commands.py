@@ -1,8 +1,10 @@
-"""status, log, diff, validate, doctor: the commands that only read."""
+"""status, log, diff, doctor: the commands that only read."""
 
 from __future__ import annotations
 
 import asyncio
+import textwrap
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,11 @@ import click
 from skillevo.app import review
 from skillevo.app.doctor import Row, examine
 from skillevo.cli.options import format_option, project_root, show
-from skillevo.report.as_json import SCHEMA_VERSION, diff_json, problems_json
-from skillevo.report.as_text import diff_lines, problem_lines
+from skillevo.config import find_root
+from skillevo.errors import ConfigError
+from skillevo.report.as_json import SCHEMA_VERSION, diff_json
+from skillevo.report.as_text import WIDTH, cut, diff_lines, simulated_lines
 from skillevo.store.history import LoggedEdit
-from skillevo.types import Severity
 
 
 @click.command()
@@ -52,15 +55,19 @@ def log(
 
     Rejected edits are listed, too: their commits stay in the repository.
     """  # fmt: skip
+    root = project_root(context)
     edits = [
         edit
-        for edit in review.logged_edits(project_root(context), run=run, revisions=revisions)
+        for edit in review.logged_edits(root, run=run, revisions=revisions)
         if agent in (None, edit.agent)
         and operator in (None, edit.operator.value)
         and (not rejected or edit.decision.value == "reject")
     ]
-    value = {"schema_version": SCHEMA_VERSION, "edits": [_edit_json(edit) for edit in edits]}
-    show(form, value, [_edit_line(edit) for edit in edits] or ["no edit"])
+    simulated = review.simulated_runs(root, (edit.run for edit in edits))
+    shown = [{**_edit_json(edit), "simulated": edit.run in simulated} for edit in edits]
+    value = {"schema_version": SCHEMA_VERSION, "edits": shown}
+    lines = [_edit_line(edit) for edit in edits] or ["no edit"]
+    show(form, value, [*lines, *simulated_lines(simulated)])
 
 
 @click.command()
@@ -72,43 +79,9 @@ def diff(context: click.Context, revisions: str | None, form: str) -> None:
 
     Without A..B: what the newest run changed, from its base to its branch.
     """
-    changes = review.diff(project_root(context), revisions)
-    show(form, diff_json(changes), diff_lines(changes))
-
-
-@click.command()
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
-    "--profile",
-    type=click.Choice(["spec", "claude-code", "codex"]),
-    default="spec",
-    show_default=True,
-    help="Whose rules count beyond the format itself.",
-)
-@click.option(
-    "--fail-on",
-    type=click.Choice(["error", "warning"]),
-    default="error",
-    show_default=True,
-    help="From which severity on the exit code is 1.",
-)
-@format_option
-def validate(paths: tuple[Path, ...], profile: str, fail_on: str, form: str) -> None:
-    """Check every SKILL.md at or below PATHS (default: this folder) against the format.
-
-    Needs neither git nor a project. Exit code 0 when nothing is wrong, 1 when something is.
-    """  # fmt: skip
-    checked = review.validate(paths or (Path(),), profile=profile)
-    if checked.files == 0 and not checked.problems and form == "text":
-        click.echo("no SKILL.md found: nothing to check", err=True)
-    show(
-        form,
-        problems_json(checked.files, checked.problems),
-        problem_lines(checked.files, checked.problems),
-    )
-    failing = {Severity.ERROR} if fail_on == "error" else set(Severity)
-    if any(problem.severity in failing for problem in checked.problems):
-        raise click.exceptions.Exit(1)
+    compared = review.diff(project_root(context), revisions)
+    value = {**diff_json(compared.changes), "simulated": bool(compared.simulated)}
+    show(form, value, [*diff_lines(compared.changes), *simulated_lines(compared.simulated)])
 
 
 @click.command()
@@ -120,8 +93,11 @@ def doctor(context: click.Context, form: str) -> None:
     Each line says ok or FAIL, and how to mend it. Changes nothing; exit code 0 only when a run
     could start now.
     """
-    folder = context.find_root().params.get("folder") or Path()
-    rows = asyncio.run(examine(Path(folder).resolve()))
+    folder = Path(context.find_root().params.get("folder") or ".").resolve()
+    # Outside a project there is something to check, too.
+    with suppress(ConfigError):
+        folder = find_root(folder)
+    rows = asyncio.run(examine(folder))
     value = {"schema_version": SCHEMA_VERSION, "checks": [_row_json(row) for row in rows]}
     show(form, value, [line for row in rows for line in _row_lines(row)])
     worst = next((row.exit_code for row in rows if row.exit_code), 0)
@@ -139,7 +115,7 @@ def status_lines(found: list[review.RunStatus]) -> list[str]:
         lines.append(
             f"{run.run}{kind}: {run.accepted} candidates accepted, {run.rejected} rejected"
         )
-        lines.append(f"  {_scores(run)}; branch skillevo/{run.run}/main")
+        lines += [f"  {_scores(run)}", f"  branch skillevo/{run.run}/main"]
         lines += [f"  not done: {item}" for item in (run.record or {}).get("not_done", ())]
     return lines
 
@@ -184,7 +160,7 @@ def _edit_json(edit: LoggedEdit) -> dict[str, Any]:
 
 
 def _edit_line(edit: LoggedEdit) -> str:
-    return f"{edit.commit[:9]} i{edit.iteration} {edit.decision.value:<7} {edit.subject}"
+    return cut(f"{edit.commit[:9]} i{edit.iteration} {edit.decision.value:<7} {edit.subject}")
 
 
 def _row_json(row: Row) -> dict[str, Any]:
@@ -193,5 +169,13 @@ def _row_json(row: Row) -> dict[str, Any]:
 
 def _row_lines(row: Row) -> list[str]:
     if row.exit_code == 0:
-        return [f"ok    {row.name}: {row.detail}"]
-    return [f"FAIL  {row.name}: {row.detail}", *([f"      -> {row.fix}"] if row.fix else [])]
+        return _wrapped(f"ok    {row.name}: {row.detail}")
+    fix = _wrapped(f"      -> {row.fix}") if row.fix else []
+    return [*_wrapped(f"FAIL  {row.name}: {row.detail}"), *fix]
+
+
+def _wrapped(text: str) -> list[str]:
+    """Lines of at most ``WIDTH`` columns, so far as no path or address is broken."""
+    return textwrap.wrap(
+        text, WIDTH, subsequent_indent=" " * 6, break_long_words=False, break_on_hyphens=False
+    )

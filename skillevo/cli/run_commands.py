@@ -13,7 +13,6 @@ from skillevo.app.origin import DEMO_ORIGIN
 from skillevo.app.project import PROFILES, STARTS, TEMPLATES, Created, init_project
 from skillevo.cli.options import format_option, project_root, show
 from skillevo.cli.progress import watching
-from skillevo.errors import SkillevoError
 from skillevo.report.as_json import SCHEMA_VERSION, run_json
 from skillevo.report.as_text import closing_lines, iteration_lines
 
@@ -110,13 +109,7 @@ def demo(simulated: bool, folder: Path, start: str, form: str) -> None:
     minutes, five at most.
     """  # fmt: skip
     profile = "simulated" if simulated else "embedded"
-    made = init_project(folder, "qa", start=start, profile=profile, fixed=simulated)
-    if made.commit is None:
-        raise SkillevoError(
-            f"{folder} is a git repository already",
-            why="the demo makes a repository of its own",
-            fix="skillevo demo --dir another-folder",
-        )
+    made = init_project(folder, "qa", start=start, profile=profile, fixed=simulated, own=True)
     if form == "text":
         show(form, {}, _demo_head(made, folder, simulated))
     with watching() as watch:
@@ -179,5 +172,5 @@ def _next(folder: Path, evolved: Evolved) -> list[str]:
     lines = ["next:", f"  skillevo -C {folder} log", f"  skillevo -C {folder} diff"]
     if any(agent.merge for i in evolved.result.iterations for agent in i.agents):
         lines.append(f"  git -C {folder} log --graph --oneline {branch}")
-        lines.append(f"  git -C {folder} merge --ff-only {branch}    (takes the edits)")
+        lines += ["to take the edits:", f"  git -C {folder} merge --ff-only {branch}"]
     return lines

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from skillevo.core.acceptance import SLACK
 from skillevo.types import (
     Assessment,
     Contribution,
@@ -73,7 +74,7 @@ def fold_without_model(credits_: Sequence[Credit], threshold: float) -> EditDire
     """
     mean = mean_credit(credits_)
     edit = next((credit.suggested_edit for credit in credits_ if credit.suggested_edit), "")
-    if mean <= threshold:
+    if mean <= threshold + SLACK:
         verdict = Direction.LOW_UTILITY
     else:
         verdict = Direction.REFINE if edit else Direction.KEEP

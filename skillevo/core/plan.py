@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from skillevo.core.acceptance import SLACK
 from skillevo.types import Direction, EditDirection, Library
 
 BUILT_IN_ORDER = ("refine", "consolidate", "prune", "induce", "examples")
@@ -103,13 +104,14 @@ def _condemn(
     name: str, direction: EditDirection | None, running: float, rule: PruneRule
 ) -> PruneTarget | None:
     if direction is None:
-        if running > rule.threshold or rule.min_questions > 1:
+        if running > rule.threshold + SLACK or rule.min_questions > 1:
             return None
         return PruneTarget(name, running, (), f"its running utility is {running:+.2f}")
     if len(direction.questions) < rule.min_questions:
         return None
     score = direction.mean_credit if rule.on == "mean" else direction.utility_score
-    if score <= rule.threshold:
+    # Floats put the mean of some credits just above a threshold that it meets exactly.
+    if score <= rule.threshold + SLACK:
         why = f"its credit is {score:+.2f}"
     elif direction.verdict is Direction.LOW_UTILITY:
         why = "the evidence calls it of low utility"

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from enum import StrEnum
-from typing import TypeVar
-
-T = TypeVar("T")
 
 
 class Phase(StrEnum):
@@ -42,9 +39,3 @@ def draw(run_seed: int, purpose: str, ids: Iterable[str], size: int) -> tuple[st
     """
     ranked = sorted(ids, key=lambda item: (derive_seed(run_seed, purpose, item), item))
     return tuple(ranked[:size])
-
-
-def in_order(items: Sequence[T], ids: Sequence[str], chosen: Iterable[str]) -> tuple[T, ...]:
-    """The items whose id was chosen, in the order of ``items``; ``ids`` is parallel to it."""
-    wanted = set(chosen)
-    return tuple(item for item, id_ in zip(items, ids, strict=True) if id_ in wanted)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillevo.ask.render import compact_json, prompt, render, with_note
-from skillevo.ask.structured import ask_json
+from skillevo.ask.structured import Outcome, ask_json
 from skillevo.core.seeds import Phase, derive_seed
 from skillevo.credit.citations import FAILURE_TYPES, Constraints, constraints_of
 from skillevo.credit.narrow import critic_schema
@@ -27,6 +27,7 @@ from skillevo.types import (
 )
 
 UNAVAILABLE = "unavailable"
+PARTS = ("credits", "feedback", "diagnoses")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +51,16 @@ class Critic:
         question = group.question.id
 
         def check(value: dict[str, Any]) -> Sequence[str]:
+            if not any(part in value for part in PARTS):
+                return [f"The object holds none of {', '.join(PARTS)}."]
             return read_answer(value, question, rules, structured=self.structured).faults
 
         try:
             answer = await ask_json(self.model, self._request(team, group, rules), check)
         except CallFailed as error:
             return Assessment(question, UNAVAILABLE, notes=((error.reason, 1),))
+        if not any(part in answer.value for part in PARTS):
+            return Assessment(question, Outcome.UNUSABLE.value, calls=answer.calls)
         reading = read_answer(answer.value, question, rules, structured=self.structured)
         return Assessment(
             question=question,

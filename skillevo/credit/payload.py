@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skillevo.types import Group, Step, StepKind, Team, Trajectory
@@ -95,15 +95,16 @@ def share_texts(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The payload with every repeated text of 40 or more characters once under ``shared_texts``.
 
     A repeated string becomes ``{"ref": id}``; a string of which only blocks between blank lines
-    repeat becomes ``{"parts": [text or {"ref": id}, …]}``. ``expand_texts`` gives it back exactly.
+    repeat becomes ``{"parts": [text or {"ref": id}, …]}``, and so does a shared text.
+    ``expand_texts`` gives it back exactly.
     """
-    counts: Counter[str] = Counter()
-    _count(payload, counts)
+    strings = Counter(_strings(payload))
+    blocks = Counter(block for text in strings if BREAK in text for block in text.split(BREAK))
+    counts = strings + blocks
     repeated = [text for text, n in counts.items() if n > 1 and len(text) >= MIN_SHARED]
     ids = {text: f"t{number}" for number, text in enumerate(repeated, start=1)}
-    shared = _replace(payload, ids)
-    used = set(_references(shared))
-    return {"shared_texts": {id_: text for text, id_ in ids.items() if id_ in used}, **shared}
+    texts = {id_: _replace_blocks(text, ids) for text, id_ in ids.items()}
+    return {"shared_texts": texts, **_replace(payload, ids)}
 
 
 def expand_texts(shared: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,29 +115,28 @@ def expand_texts(shared: Mapping[str, Any]) -> dict[str, Any]:
     return expanded
 
 
-def _count(value: Any, counts: Counter[str]) -> None:
+def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
-        counts[value] += 1
-        if BREAK in value:
-            counts.update(value.split(BREAK))
-        return
-    for item in value.values() if isinstance(value, Mapping) else value if _is_list(value) else ():
-        _count(item, counts)
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _strings(item)
+    elif _is_list(value):
+        for item in value:
+            yield from _strings(item)
 
 
 def _replace(value: Any, ids: Mapping[str, str]) -> Any:
     if isinstance(value, str):
-        return _replace_text(value, ids)
+        return {"ref": ids[value]} if value in ids else _replace_blocks(value, ids)
     if isinstance(value, Mapping):
         return {key: _replace(item, ids) for key, item in value.items()}
     return [_replace(item, ids) for item in value] if _is_list(value) else value
 
 
-def _replace_text(text: str, ids: Mapping[str, str]) -> Any:
-    if text in ids:
-        return {"ref": ids[text]}
+def _replace_blocks(text: str, ids: Mapping[str, str]) -> Any:
     blocks = text.split(BREAK)
-    if not any(block in ids for block in blocks):
+    if len(blocks) == 1 or not any(block in ids for block in blocks):
         return text
     parts: list[Any] = []
     plain: list[str] = []
@@ -150,22 +150,33 @@ def _replace_text(text: str, ids: Mapping[str, str]) -> Any:
     return {"parts": parts + ([BREAK.join(plain)] if plain else [])}
 
 
-def _expand(value: Any, texts: Mapping[str, str]) -> Any:
+def _expand(value: Any, texts: Mapping[str, Any]) -> Any:
+    if _is_reference(value):
+        return _expand(texts[value["ref"]], texts)
+    if _is_parts(value):
+        return BREAK.join(_expand(part, texts) for part in value["parts"])
     if isinstance(value, Mapping):
-        if set(value) == {"ref"}:
-            return texts[value["ref"]]
-        if set(value) == {"parts"}:
-            return BREAK.join(_expand(part, texts) for part in value["parts"])
         return {key: _expand(item, texts) for key, item in value.items()}
     return [_expand(item, texts) for item in value] if _is_list(value) else value
 
 
-def _references(value: Any) -> list[str]:
-    if isinstance(value, Mapping):
-        if set(value) == {"ref"}:
-            return [value["ref"]]
-        return [id_ for item in value.values() for id_ in _references(item)]
-    return [id_ for item in value for id_ in _references(item)] if _is_list(value) else []
+# An agent may be called "ref" or "parts": what stands under such a key tells them apart.
+
+
+def _is_reference(value: Any) -> bool:
+    return isinstance(value, Mapping) and set(value) == {"ref"} and isinstance(value["ref"], str)
+
+
+def _is_parts(value: Any) -> bool:
+    if not isinstance(value, Mapping) or set(value) != {"parts"}:
+        return False
+    parts = value["parts"]
+    # A text has two parts or more, an agent's empty library none.
+    return _is_list(parts) and len(parts) > 1 and all(_is_part(part) for part in parts)
+
+
+def _is_part(value: Any) -> bool:
+    return isinstance(value, str) or _is_reference(value)
 
 
 def _is_list(value: Any) -> bool:

@@ -92,11 +92,12 @@ def _normalise(
     agent = out.get("agent")
     _fix_name(reading, out, "skill", rules.skills.get(agent, ()) if isinstance(agent, str) else ())
     _fix_number(reading, out, "credit", float)
-    if kind == "credits" and isinstance(out.get("credit"), int | float):
-        clamped = clamp(float(out["credit"]), -1.0, 1.0)
-        if clamped != out["credit"]:
+    credit = out.get("credit")
+    if kind == "credits" and isinstance(credit, int | float) and not isinstance(credit, bool):
+        # Clamped before it becomes a float: JSON knows integers that no float can hold.
+        out["credit"] = float(clamp(credit, -1, 1))
+        if out["credit"] != credit:
             reading.notes["credit out of range"] += 1
-        out["credit"] = clamped
     for key in ("evidence", "cited_steps", "contrast_steps"):
         if isinstance(out.get(key), list):
             out[key] = [_normal_step(reading, step) for step in out[key]]
@@ -131,7 +132,7 @@ def _fix_number(
             number = kind(value)
         except ValueError:
             return
-        if not math.isfinite(number):
+        if isinstance(number, float) and not math.isfinite(number):
             return
         item[key] = number
         reading.notes["number written as text"] += 1

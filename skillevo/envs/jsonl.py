@@ -87,6 +87,14 @@ def _question(path: Path, number: int, line: str) -> Question:
             why=str(error),
             fix="each line holds one JSON object",
         ) from error
+    try:
+        json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise DataError(
+            f"{path}:{number}: the line holds half of a surrogate pair",
+            why="such text cannot be stored as UTF-8",
+            fix="write the whole character",
+        ) from error
     found = violations(record, "question")
     if found:
         raise DataError(

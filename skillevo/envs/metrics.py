@@ -16,7 +16,8 @@ Metric = Callable[[str, Sequence[str]], float]
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
-_NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
+# A hyphen after a word or a number is no sign: 2019-2020.
+_NUMBER = re.compile(r"(?:(?<!\w)[-+])?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?")
 
 
 def normalise(text: str) -> str:
@@ -97,7 +98,7 @@ def metric(name: str) -> Metric:
         )
     try:
         found = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, NameError, SyntaxError, TypeError, ValueError) as error:
         raise ConfigError(
             f"task.metric: {name!r} cannot be loaded",
             why=str(error),

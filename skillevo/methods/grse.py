@@ -28,6 +28,7 @@ from skillevo.types import (
     InductionEvidence,
     Library,
     MethodState,
+    Operator,
     Pair,
     Refusal,
     StepResult,
@@ -133,7 +134,7 @@ class Grse:
                     refusals.append(library)
                     continue
                 edits.append(proposal)
-                context = replace(context, library=library)
+                context = replace(context, library=library, present=_untouched(context, proposal))
         return edits, refusals
 
 
@@ -157,6 +158,14 @@ def _context(
         utilities={skill: value for (who, skill), value in utilities.items() if who == agent.name},
         groups=tuple(group for group, _ in assessed),
     )
+
+
+def _untouched(context: OperatorContext, edit: Edit) -> frozenset[str]:
+    """The skills that credit of the rollouts still speaks of: a merged skill is a new one, even
+    when it has the name of a part."""
+    if edit.operator is not Operator.CONSOLIDATE:
+        return context.present
+    return context.present - {edit.skill}
 
 
 def _apply(library: Library, edit: Edit, refused: frozenset[str]) -> Library | Refusal:

@@ -24,6 +24,7 @@ MIN_REWARD = 0.5
 MOST_CHARS = 160
 TRIM_WORDS = 60
 TRIM_LENGTH = 8
+INSTRUCTION = "Write the output in the same form as in these examples, and nothing else."
 DESCRIPTION = (
     "Shows finished examples of this job. Use it on every question as the model to follow."
 )
@@ -72,7 +73,7 @@ class WorkedExamples:
                 skill=SKILL_NAME,
                 text=render_skill(SKILL_NAME, DESCRIPTION, examples_body(chosen)),
                 removes=(),
-                summary=f"show {len(chosen)} worked examples",
+                summary=f"show {len(chosen)} worked example{'s' * (len(chosen) > 1)}",
                 why=f"{counted(questions, context.groups)}: their best rollouts, "
                 f"mean reward {mean:.2f}, serve as examples.",
                 support=len(chosen),
@@ -90,7 +91,7 @@ def choose_examples(groups: Sequence[Group], agent: str, reward: Reward) -> tupl
 def examples_body(examples: Sequence[Example]) -> str:
     """The skill's body; texts are put on one line each so that the form always parses."""
     pairs = [f"- Input: {e.input}\n  Output: {e.output}" for e in examples]
-    return "## Examples\n\n" + "\n".join(pairs)
+    return f"{INSTRUCTION}\n\n## Examples\n\n" + "\n".join(pairs)
 
 
 def _best(group: Group, agent: str, reward: Reward) -> Example | None:

@@ -182,11 +182,16 @@ class Stage:
         return head, team, merges
 
     def _next_score(self, base: Score, judged: Sequence[tuple[Score, Verdict]]) -> Score | None:
-        """The next base when it is known: unchanged, or that of the only accepted candidate."""
+        """The next base when it is known: unchanged, or that of the only accepted candidate.
+
+        A score that misses questions is measured again: kept, it would leave every later gate as
+        indecisive as this one.
+        """
         accepted = [score for score, verdict in judged if verdict.decision is Decision.ACCEPT]
-        if not accepted:
-            return base
-        return accepted[0] if len(accepted) == 1 and self.run.reuse_base else None
+        known = [base] if not accepted else accepted if self.run.reuse_base else []
+        if len(known) != 1 or len(known[0].rewards) < len(self.run.gate.questions):
+            return None
+        return known[0]
 
     # --- records ----------------------------------------------------------------------------------
 

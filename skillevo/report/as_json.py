@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from skillevo.library.diff import SkillChange
-from skillevo.types import AgentResult, IterationResult, Problem, RunResult, Usage
+from skillevo.types import AgentResult, IterationResult, RunResult, Usage
 
 SCHEMA_VERSION = 1
 
@@ -113,26 +113,5 @@ def diff_json(changes: Sequence[SkillChange]) -> dict[str, Any]:
                 "red_flags": list(change.red_flags),
             }
             for change in changes
-        ],
-    }
-
-
-def problems_json(files: int, problems: Sequence[Problem]) -> dict[str, Any]:
-    """The findings of ``validate``; ``files`` is how many SKILL.md files were read."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "files": files,
-        "problems": [
-            {
-                "rule": problem.rule,
-                "severity": problem.severity.value,
-                "kind": problem.kind,
-                "path": problem.path,
-                "line": problem.line,
-                "column": problem.column,
-                "message": problem.message,
-                "fix": problem.fix,
-            }
-            for problem in problems
         ],
     }

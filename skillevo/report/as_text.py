@@ -12,33 +12,37 @@ from skillevo.types import (
     CommittedEdit,
     Decision,
     IterationResult,
-    Problem,
+    Refusal,
     RunResult,
-    Severity,
     Usage,
     Verdict,
 )
 
 WIDTH = 80
+SHOWN = 3
 
 
 def iteration_lines(iteration: IterationResult, group_size: int) -> list[str]:
     """One iteration: what was sampled, what the critic gave, and a verdict per agent."""
     lines = [
         f"iteration {iteration.index}: {iteration.groups} questions x {group_size} rollouts, "
-        f"mean reward {iteration.mean_reward:.3f}, {iteration.contrast} groups differ",
+        f"mean reward {iteration.mean_reward:.3f}, {iteration.contrast} with contrast",
     ]
     lines += _critic_lines(iteration)
     if iteration.excluded:
         question, reason = iteration.excluded[0]
-        lines.append(_cut(f"  left out: {len(iteration.excluded)} ({question}: {reason})"))
+        lines.append(cut(f"  left out: {len(iteration.excluded)} ({question}: {reason})"))
     for agent in iteration.agents:
         lines += agent_lines(agent)
     if iteration.refusals:
-        first = iteration.refusals[0]
-        what = f"{first.operator.value} of {first.agent}/{first.skill or '-'}"
-        lines.append(_cut(f"  not made: {len(iteration.refusals)} ({what}: {first.reason})"))
+        lines.append(f"  not made: {len(iteration.refusals)}")
+        lines += [_refusal_line(refusal) for refusal in iteration.refusals[:SHOWN]]
     return lines
+
+
+def _refusal_line(refusal: Refusal) -> str:
+    what = f"{refusal.agent}: {refusal.operator.value} {refusal.skill}".rstrip()
+    return cut(f"    {what}: {refusal.reason}")
 
 
 def _critic_lines(iteration: IterationResult) -> list[str]:
@@ -66,16 +70,21 @@ def verdict_line(verdict: Verdict) -> str:
     line = (
         f"  {verdict.agent:<9} {verdict.decision.value.upper():<7}"
         f" {verdict.base:.3f} -> {verdict.score:.3f} "
-        f" {verdict.delta:+.3f} ± {error}  {verdict.better} better, {verdict.worse} worse"
+        f" {_signed(verdict.delta)} ± {error}  {verdict.better} better, {verdict.worse} worse"
         f" of {verdict.n}"
     )
     return f"{line}: {verdict.reason}" if verdict.decision is Decision.INDECISIVE else line
 
 
+def _signed(value: float) -> str:
+    # Adding 0.0 turns a rounded negative zero into zero.
+    return f"{round(value, 3) + 0.0:+.3f}"
+
+
 def edit_line(entry: CommittedEdit) -> str:
     """An edit with its short commit id."""
     edit = entry.edit
-    return _cut(f"    {entry.commit[:9]} {edit.operator.value} {edit.skill}: {edit.summary}")
+    return cut(f"    {entry.commit[:9]} {edit.operator.value} {edit.skill}: {edit.summary}")
 
 
 def closing_lines(result: RunResult, usage: Usage) -> list[str]:
@@ -87,7 +96,8 @@ def closing_lines(result: RunResult, usage: Usage) -> list[str]:
         for role in usage.roles
         if role.issued
     ]
-    lines.append("tokens (prompt + completion): " + (", ".join(tokens) or "none"))
+    spent = "tokens (prompt + completion): " + (", ".join(tokens) or "none")
+    lines += textwrap.wrap(spent, WIDTH, subsequent_indent="  ")
     for missing in result.not_done:
         lines += textwrap.wrap(f"not done: {missing}", WIDTH, subsequent_indent="  ")
     return lines
@@ -101,7 +111,7 @@ def _score_line(result: RunResult) -> str:
     if start is None:
         return f"validation score: {result.final_score:.3f}"
     change = result.final_score - start
-    return f"validation score: {start:.3f} -> {result.final_score:.3f} ({change:+.3f})"
+    return f"validation score: {start:.3f} -> {result.final_score:.3f} ({_signed(change)})"
 
 
 def diff_lines(changes: Sequence[SkillChange]) -> list[str]:
@@ -112,29 +122,24 @@ def diff_lines(changes: Sequence[SkillChange]) -> list[str]:
         size = f"{change.tokens_before} -> {change.tokens_after} tokens"
         lines.append(f"{change.change.value} {change.agent}/{change.skill}{origin}, {size}")
         for field in change.fields:
-            lines.append(_cut(f"  {field.field}: {field.before or '-'} -> {field.after or '-'}"))
+            lines.append(cut(f"  {field.field}: {field.before or '-'} -> {field.after or '-'}"))
         for section in change.sections:
             heading = section.heading or "(text before the first heading)"
-            lines.append(_cut(f"  section {section.change.value}: {heading}"))
-        lines += [_cut(f"  red flag: {flag}") for flag in change.red_flags]
+            lines.append(cut(f"  section {section.change.value}: {heading}"))
+        lines += [cut(f"  red flag: {flag}") for flag in change.red_flags]
     return lines or ["no change in any skill"]
-
-
-def problem_lines(files: int, problems: Sequence[Problem]) -> list[str]:
-    """Findings in compiler style, then the count."""
-    lines = [
-        f"{p.path}:{p.line}:{p.column}: {p.severity.value}: {visible(p.message, 300)} [{p.rule}]"
-        for p in problems
-    ]
-    errors = sum(problem.severity is Severity.ERROR for problem in problems)
-    warnings = len(problems) - errors
-    return [*lines, f"{files} skills checked: {errors} errors, {warnings} warnings"]
 
 
 def _count(tokens: int | None) -> str:
     return "not reported" if tokens is None else str(tokens)
 
 
-def _cut(text: str) -> str:
+def simulated_lines(runs: Sequence[str]) -> list[str]:
+    """A line that labels what simulated runs have a part in; none when there are none."""
+    return [cut(f"(simulated, no language model: {', '.join(runs)})")] if runs else []
+
+
+def cut(text: str) -> str:
+    """The text as one printable line of at most ``WIDTH`` columns."""
     line = visible(text, 10_000)
     return line if len(line) <= WIDTH else line[: WIDTH - 3].rstrip() + "..."

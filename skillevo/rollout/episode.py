@@ -132,21 +132,27 @@ def _run_tool(step: Step, tools: Sequence[Tool]) -> Step | None:
 async def run_episode(
     environment: Environment, question: Question, player: TeamPlayer
 ) -> Trajectory:
-    """One rewarded rollout. A fault that concerns this rollout alone comes back as its stop reason
-    and error, without a reward; a fault of the whole run (server gone, budget met) is raised."""
+    """One rewarded rollout. A fault that concerns this rollout alone, told by the environment or
+    raised, comes back as its stop reason and error, without a reward; a fault of the whole run
+    (server gone, budget met) is raised."""
     try:
         trajectory = await environment.rollout(question, player)
-        reward = environment.reward(question, trajectory)
+        known = replace(trajectory, question=question.id, sample=player.sample, reward=None)
+        if known.stop_reason is not StopReason.FINISHED:
+            return known
+        reward = float(environment.reward(question, trajectory))
     except (SkillevoError, BudgetReached):
         raise
     except CallFailed as error:
         reason = StopReason.REFUSED if error.terminal else StopReason.UNAVAILABLE
         return _faulty(question, player, reason, error.reason)
     except Exception as error:
+        if isinstance(error, ExceptionGroup) and error.subgroup((SkillevoError, BudgetReached)):
+            raise
         return _faulty(question, player, StopReason.FAILED, f"{type(error).__name__}: {error}")
     if not 0.0 <= reward <= 1.0:
         return _faulty(question, player, StopReason.FAILED, f"reward {reward!r} is not in [0, 1]")
-    return replace(trajectory, reward=reward)
+    return replace(known, reward=reward)
 
 
 def _faulty(question: Question, player: TeamPlayer, reason: StopReason, error: str) -> Trajectory:

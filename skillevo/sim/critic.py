@@ -139,5 +139,5 @@ def _text(payload: Mapping[str, Any], value: Any) -> str:
     if isinstance(value, str):
         return value
     if "ref" in value:
-        return str(payload["shared_texts"][value["ref"]])
+        return _text(payload, payload["shared_texts"][value["ref"]])
     return "\n\n".join(_text(payload, part) for part in value["parts"])

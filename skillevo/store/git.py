@@ -96,7 +96,9 @@ def run_git(
         raise ValueError(f"git {name} may touch what is the user's")
     if shutil.which("git") is None:
         raise missing_git()
-    unset = [part for name in _SCRUBBED if name in os.environ for part in ("-u", name)]
+    given = environment or {}
+    inherited = [name for name in _SCRUBBED if name in os.environ and name not in given]
+    unset = [part for name in inherited for part in ("-u", name)]
     command = ["env", *unset] if unset else []
     command += ["git", *_SAFE, *(() if hooks else _NO_HOOKS), *arguments]
     try:
@@ -106,7 +108,7 @@ def run_git(
             status, stdout, stderr = _git()(folder).execute(
                 command,
                 istream=source,
-                env={**_FIXED, **(environment or {})},
+                env={**_FIXED, **given},
                 with_extended_output=True,
                 with_exceptions=False,
                 stdout_as_string=False,

@@ -15,6 +15,7 @@ from skillevo.types import Step, Trajectory
 
 SCHEMA_VERSION = 1
 FOLDER = ".skillevo"
+BEGUN = "run"
 
 
 class Observer(Protocol):
@@ -48,23 +49,21 @@ class RunDirectory:
     ) -> RunDirectory:
         """A new run's directory below ``root``; ``.skillevo`` ignores itself in git.
 
-        Raises ConflictError when the run exists, EnvironmentFault when it cannot be written.
+        The record ``run`` marks a run that began; the folder of one that never did is taken over.
+        Raises ConflictError when the run began, EnvironmentFault when it cannot be written.
         """
         path = root / FOLDER / "runs" / run
         with _writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.mkdir(parents=True, exist_ok=True)
             ignore = root / FOLDER / ".gitignore"
             if not ignore.exists():
                 ignore.write_text("*\n", encoding="utf-8")
-        try:
-            with _writing(path):
-                path.mkdir()
-        except FileExistsError as error:
+        if (path / f"{BEGUN}.json").exists():
             raise ConflictError(
                 f"the run {run} exists already in {path}",
                 why="a run's records are never overwritten",
                 fix="choose another --run-id, or leave it out",
-            ) from error
+            )
         return cls(path, clock, observers)
 
     def event(self, kind: str, **data: Any) -> None:
@@ -144,7 +143,7 @@ def read_record(root: Path, run: str, name: str) -> dict[str, Any] | None:
     try:
         text = (root / FOLDER / "runs" / run / f"{name}.json").read_text(encoding="utf-8")
         value = json.loads(text)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
@@ -153,8 +152,6 @@ def read_record(root: Path, run: str, name: str) -> dict[str, Any] | None:
 def _writing(path: Path) -> Iterator[None]:
     try:
         yield
-    except FileExistsError:
-        raise
     except OSError as error:
         raise EnvironmentFault(
             f"the run directory {path} cannot be written",

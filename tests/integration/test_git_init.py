@@ -122,13 +122,27 @@ def test_no_hook_of_the_users_template_runs(home: Path) -> None:
     assert not (home / "ran").exists()
 
 
-def test_directory_inside_a_repository_gets_no_commit(home: Path) -> None:
+def test_top_of_a_repository_gets_no_commit(home: Path) -> None:
     box = GitBox(home / "user")
     box.write("README.md", "mine\n")
     head = box.save()
     index = (box.root / ".git/index").read_bytes()
-    made = initialize(box.root / "team", identity=USER)
+    made = initialize(box.root, identity=USER)
     assert made == Initialized(box.root, None, False)
+    assert box.git("rev-parse", "HEAD") == head
+    assert (box.root / ".git/index").read_bytes() == index
+
+
+def test_directory_below_the_top_of_a_repository_becomes_one_of_its_own(home: Path) -> None:
+    box = GitBox(home / "user")
+    box.write("README.md", "mine\n")
+    head = box.save()
+    index = (box.root / ".git/index").read_bytes()
+    team = box.root / "team"
+    made = initialize(team, identity=USER)
+    assert made.root == team
+    assert made.commit == git(team, "rev-parse", "HEAD")
+    assert git(team, "status", "--porcelain") == ""
     assert box.git("rev-parse", "HEAD") == head
     assert (box.root / ".git/index").read_bytes() == index
 

@@ -1,0 +1,1 @@
+"""The findings of the checker in every format that ``skillevo validate`` prints."""
