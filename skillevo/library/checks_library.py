@@ -58,11 +58,8 @@ class Layout:
 
     def outer_skill(self, folder: str) -> str | None:
         """The nearest skill folder that contains ``folder``, or None."""
-        while folder:
-            folder = dirname(folder)
-            if folder in self.skill_set:
-                return folder
-        return None
+        inside = _ancestors(folder) if folder else ()
+        return next((outer for outer in (*inside, "") if outer in self.skill_set), None)
 
 
 def check_layout(layout: Layout, library_limit: int | None) -> Iterator[Placed]:
@@ -104,13 +101,19 @@ def check_links(layout: Layout, path: str, links: tuple[tuple[int, str], ...]) -
         yield Placed("missing-link", path, f"there is no file {target!r}", offset)
 
 
+def _ancestors(path: str) -> Iterator[str]:
+    """The folders above ``path``, nearest first, without the root itself."""
+    folder = dirname(path)
+    while folder not in ("", "/"):
+        yield folder
+        folder = dirname(folder)
+
+
 def _by_ancestor(skills: Iterable[str]) -> dict[str, list[str]]:
     below: defaultdict[str, list[str]] = defaultdict(list)
     for skill in sorted(skills):
-        folder = dirname(skill)
-        while folder:
+        for folder in _ancestors(skill):
             below[folder].append(skill)
-            folder = dirname(folder)
     return dict(below)
 
 
@@ -130,10 +133,10 @@ def _folders_of(paths: Iterable[str]) -> frozenset[str]:
     """Every folder that holds one of the paths, ``.`` for the root."""
     found = {"."}
     for path in paths:
-        folder = dirname(path)
-        while folder and folder not in found:
+        for folder in _ancestors(path):
+            if folder in found:
+                break
             found.add(folder)
-            folder = dirname(folder)
     return frozenset(found)
 
 

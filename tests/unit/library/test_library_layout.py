@@ -145,3 +145,13 @@ def test_pairs_of_many_equal_descriptions_stay_linear() -> None:
     same = {f"s{n}": "always the very same words here" for n in range(2000)}
     assert similar_pairs(same) == [(f"s{n}", "s0") for n in range(1, 2000)]
     assert similar_pairs({"a": "", "b": "?!", "c": "x"}) == []
+
+
+def test_an_absolute_path_is_checked_like_any_other() -> None:
+    good = b"---\nname: tidy\ndescription: Tidies a desk. Use it on Fridays.\n---\n\nClear it.\n"
+    inner = b"---\nname: deep\ndescription: Sorts a drawer. Use it weekly.\n---\n\nSort it.\n"
+    files = {
+        "/home/skills/agent/tidy/SKILL.md": TreeEntry(good),
+        "/home/skills/agent/tidy/deep/SKILL.md": TreeEntry(inner),
+    }
+    assert {problem.rule for problem in check_tree(files)} >= {"nested-skill"}
