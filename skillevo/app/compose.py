@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from skillevo import plugins
+from skillevo.ask.seat import Seat
 from skillevo.config import Config
 from skillevo.core.acceptance import policy
 from skillevo.core.plan import PruneRule
@@ -99,31 +100,20 @@ def _gate(
 def _grse(
     config: Config, models: Mapping[ModelRole, ChatModel], environment: Environment, log: RunLog
 ) -> Grse:
-    critic_table = config.models[ModelRole.CRITIC]
     settings = config.evolve
+    critic_seat = _seat(config, models, ModelRole.CRITIC)
     critic = Critic(
-        model=models[ModelRole.CRITIC],
-        sampling=critic_table.sampling,
-        max_tokens=critic_table.max_tokens,
-        thinking=critic_table.thinking,
-        run_seed=config.seed,
+        seat=critic_seat,
         structured=settings.structured_diagnosis,
         category_label=settings.category_label,
         failure_types=settings.failure_types,
+        full_reward=settings.full_reward,
         note=environment.note("critic"),
-    )
-    aggregator = Aggregator(
-        model=models[ModelRole.CRITIC],
-        sampling=critic_table.sampling,
-        max_tokens=critic_table.max_tokens,
-        thinking=critic_table.thinking,
-        run_seed=config.seed,
-        threshold=settings.prune_threshold,
     )
     tools = _tools(config, models, environment)
     return Grse(
         critic=critic,
-        aggregator=aggregator,
+        aggregator=Aggregator(critic_seat, settings.prune_threshold),
         operators=plugins.operators(settings.schedule, tools),
         schedule=settings.schedule,
         momentum=settings.momentum,
@@ -134,14 +124,9 @@ def _grse(
 def _tools(
     config: Config, models: Mapping[ModelRole, ChatModel], environment: Environment
 ) -> OperatorTools:
-    table = config.models[ModelRole.OPTIMIZER]
     settings = config.evolve
     return OperatorTools(
-        model=models[ModelRole.OPTIMIZER],
-        sampling=table.sampling,
-        max_tokens=table.max_tokens,
-        thinking=table.thinking,
-        run_seed=config.seed,
+        seat=_seat(config, models, ModelRole.OPTIMIZER),
         library_limit=settings.library_limit,
         prune=PruneRule(
             threshold=settings.prune_threshold,
@@ -151,6 +136,18 @@ def _tools(
         ),
         note=environment.note,
         reward=environment.reward,
+    )
+
+
+def _seat(config: Config, models: Mapping[ModelRole, ChatModel], role: ModelRole) -> Seat:
+    table = config.models[role]
+    return Seat(
+        model=models[role],
+        role=role,
+        sampling=table.sampling,
+        max_tokens=table.max_tokens,
+        thinking=table.thinking,
+        run_seed=config.seed,
     )
 
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from skillevo.ask.render import render
+from skillevo.errors import CallFailed
 from skillevo.ports import ChatModel
 from skillevo.types import ChatReply, ChatRequest, Message
 
@@ -40,15 +41,21 @@ async def ask_json(model: ChatModel, request: ChatRequest, check: Check) -> Answ
     """Ask, and once more with the exact violations when the answer breaks a rule.
 
     ``check`` returns what is wrong with a value, as sentences for the model. A second answer that
-    is no JSON object falls back to the first. What still violates is the caller's to drop. Raises
-    what the model's ``chat`` raises.
+    is no JSON object, or that cannot be had, falls back to the first. What still violates is the
+    caller's to drop. Raises what the model's ``chat`` raises.
     """
     first = await model.chat(request)
     value = parse_object(first.text)
     wrong = _violations(value, first, check)
     if value is not None and not wrong:
         return Answer(value, Outcome.ACCEPTED, (), (first.key,))
-    second = await model.chat(_repair(request, first, wrong))
+    try:
+        second = await model.chat(_repair(request, first, wrong))
+    except CallFailed:
+        # A repair that does not fit the context is no reason to lose what was valid.
+        if value is None:
+            raise
+        return Answer(value, Outcome.REPAIRED, tuple(wrong), (first.key,))
     calls = (first.key, second.key)
     repaired = parse_object(second.text)
     if repaired is not None:

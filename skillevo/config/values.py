@@ -62,6 +62,7 @@ class EvolveConfig:
     prune_on: str
     prune_min_questions: int
     keep_last: bool
+    full_reward: float
     failure_types: tuple[str, ...]
     schedule: Mapping[str, int]
 

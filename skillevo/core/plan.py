@@ -83,8 +83,8 @@ def prune_targets(
     """The skills to prune, worst first (method.md 2.5).
 
     ``utilities`` is the running utility per skill, ``present`` the skills that stood in the library
-    when the rollouts were made: a skill edited or made in this iteration is not judged by credit
-    that belongs to its past. A skill with credit goes on a low-utility verdict or a number at or
+    when the rollouts were made: a skill made in this iteration is not judged by credit that belongs
+    to the past. A skill with credit goes on a low-utility verdict or a number at or
     below the threshold; one without credit on its running utility alone.
     """
     by_skill = {direction.skill: direction for direction in directions}
@@ -92,7 +92,7 @@ def prune_targets(
     for name in library.names:
         if name not in present:
             continue
-        target = _condemn(name, by_skill.get(name), utilities.get(name, 0.0), rule)
+        target = _condemn(name, by_skill.get(name), utilities.get(name), rule)
         if target is not None:
             found.append(target)
     found.sort(key=lambda target: (target.utility, target.skill))
@@ -101,10 +101,10 @@ def prune_targets(
 
 
 def _condemn(
-    name: str, direction: EditDirection | None, running: float, rule: PruneRule
+    name: str, direction: EditDirection | None, running: float | None, rule: PruneRule
 ) -> PruneTarget | None:
     if direction is None:
-        if running > rule.threshold + SLACK or rule.min_questions > 1:
+        if running is None or running > rule.threshold + SLACK or rule.min_questions > 1:
             return None
         return PruneTarget(name, running, (), f"its running utility is {running:+.2f}")
     if len(direction.questions) < rule.min_questions:

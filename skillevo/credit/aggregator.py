@@ -7,23 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skillevo.ask.bounds import TENTHS, bound_strings
-from skillevo.ask.render import compact_json, prompt
+from skillevo.ask.render import prompt
+from skillevo.ask.seat import Seat
 from skillevo.ask.structured import Outcome, ask_json
 from skillevo.core.aggregate import clamp, fold_single, fold_without_model
-from skillevo.core.seeds import Phase, derive_seed
+from skillevo.core.seeds import Phase
 from skillevo.errors import CallFailed
-from skillevo.ports import ChatModel
 from skillevo.schemas import load_schema, violations
 from skillevo.types import (
     ChatRequest,
     Credit,
     Direction,
     EditDirection,
-    Message,
-    ModelRole,
-    Sampling,
     Skill,
-    Thinking,
 )
 
 
@@ -31,11 +27,7 @@ from skillevo.types import (
 class Aggregator:
     """Merges credits into one direction per skill; ``threshold`` serves when no answer is had."""
 
-    model: ChatModel
-    sampling: Sampling
-    max_tokens: int
-    thinking: Thinking
-    run_seed: int
+    seat: Seat
     threshold: float
 
     async def direction(self, skill: Skill, credits_: Sequence[Credit]) -> EditDirection:
@@ -48,7 +40,7 @@ class Aggregator:
             return fold_single(credits_[0])
         fallback = fold_without_model(credits_, self.threshold)
         try:
-            answer = await ask_json(self.model, self._request(skill, credits_), _check)
+            answer = await ask_json(self.seat.model, self._request(skill, credits_), _check)
         except CallFailed:
             return fallback
         if answer.outcome is Outcome.UNUSABLE or answer.violations:
@@ -80,20 +72,11 @@ class Aggregator:
             ],
         }
         questions = [credit.question for credit in credits_]
-        greedy = self.sampling.greedy
-        seed = derive_seed(self.run_seed, Phase.CREDIT, credits_[0].agent, skill.name, *questions)
-        return ChatRequest(
-            role=ModelRole.CRITIC,
-            messages=(
-                Message("system", prompt("aggregate")),
-                Message("user", "INPUT:\n" + compact_json(payload)),
-            ),
-            sampling=self.sampling,
-            max_tokens=self.max_tokens,
-            seed=0 if greedy else seed,
-            sample=None if greedy else 0,
-            schema=compact_json(_narrow(self.max_tokens)),
-            thinking=self.thinking,
+        return self.seat.request(
+            prompt("aggregate"),
+            payload,
+            _narrow(self.seat.max_tokens),
+            seed=(Phase.CREDIT, credits_[0].agent, skill.name, *questions),
         )
 
 

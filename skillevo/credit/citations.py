@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from skillevo.types import Citation, Group, Operator, Team
 
-FULL_REWARD = 1 - 1e-9
+SLACK = 1e-9
 FAILURE_TYPES = (
     "retrieval",
     "evidence_use",
@@ -44,13 +44,15 @@ class Constraints:
         return tuple(sorted(numbers))
 
 
-def constraints_of(team: Team, group: Group, failure_types: Sequence[str]) -> Constraints:
-    """The constraints of a group; full reward is ``r ≥ 1 − 1e-9`` (method.md 2.3)."""
+def constraints_of(
+    team: Team, group: Group, failure_types: Sequence[str], full_reward: float = 1.0
+) -> Constraints:
+    """The constraints of a group; full reward is ``r ≥ full_reward − 1e-9`` (method.md 2.3)."""
     return Constraints(
         skills={library.agent: library.names for library in team.libraries},
         step_agents=tuple(tuple(s.agent for s in t.steps) for t in group.trajectories),
         advantages=group.advantages,
-        full=frozenset(g for g, reward in enumerate(group.rewards) if reward >= FULL_REWARD),
+        full=frozenset(g for g, r in enumerate(group.rewards) if r >= full_reward - SLACK),
         failure_types=(*FAILURE_TYPES, *failure_types),
     )
 
@@ -83,8 +85,6 @@ def diagnosis_fault(
         return f"failure_type {failure_type!r} is none of {', '.join(rules.failure_types)}"
     if skill is None and action is not Operator.INDUCE:
         return f"edit_action {action.value} needs the skill it is about"
-    if skill is not None and action is Operator.INDUCE:
-        return "edit_action induce goes with skill null"
     return _cited_fault(rules, agent, cited) or _contrast_fault(rules, cited, contrast)
 
 

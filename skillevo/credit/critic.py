@@ -6,24 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillevo.ask.render import compact_json, prompt, render, with_note
+from skillevo.ask.render import prompt, render, with_note
+from skillevo.ask.seat import Seat
 from skillevo.ask.structured import Outcome, ask_json
-from skillevo.core.seeds import Phase, derive_seed
+from skillevo.core.seeds import Phase
 from skillevo.credit.citations import FAILURE_TYPES, Constraints, constraints_of
 from skillevo.credit.narrow import critic_schema
 from skillevo.credit.payload import group_payload, share_texts
 from skillevo.credit.read import read_answer
 from skillevo.errors import CallFailed
-from skillevo.ports import ChatModel
 from skillevo.types import (
     Assessment,
     ChatRequest,
     Group,
-    Message,
-    ModelRole,
-    Sampling,
     Team,
-    Thinking,
 )
 
 UNAVAILABLE = "unavailable"
@@ -32,22 +28,20 @@ PARTS = ("credits", "feedback", "diagnoses")
 
 @dataclass(frozen=True, slots=True)
 class Critic:
-    """Reads whole groups. ``failure_types`` extend the built-in vocabulary; ``note`` is the
+    """Reads whole groups. ``failure_types`` extend the built-in vocabulary,
+    rewards from ``full_reward`` on are not diagnosed; ``note`` is the
     environment's extra instruction."""
 
-    model: ChatModel
-    sampling: Sampling
-    max_tokens: int
-    thinking: Thinking
-    run_seed: int
+    seat: Seat
     structured: bool = True
     category_label: bool = False
     failure_types: tuple[str, ...] = ()
+    full_reward: float = 1.0
     note: str = ""
 
     async def assess(self, team: Team, group: Group) -> Assessment:
         """What the critic says of the group; a call that could not be had is an outcome, too."""
-        rules = constraints_of(team, group, self.failure_types)
+        rules = constraints_of(team, group, self.failure_types, self.full_reward)
         question = group.question.id
 
         def check(value: dict[str, Any]) -> Sequence[str]:
@@ -56,7 +50,7 @@ class Critic:
             return read_answer(value, question, rules, structured=self.structured).faults
 
         try:
-            answer = await ask_json(self.model, self._request(team, group, rules), check)
+            answer = await ask_json(self.seat.model, self._request(team, group, rules), check)
         except CallFailed as error:
             return Assessment(question, UNAVAILABLE, notes=((error.reason, 1),))
         if not any(part in answer.value for part in PARTS):
@@ -89,20 +83,12 @@ class Critic:
             category=self.category_label,
             constraints=self.structured,
         )
-        greedy = self.sampling.greedy
-        seed = derive_seed(self.run_seed, Phase.CREDIT, group.question.id)
-        schema = critic_schema(rules, self.max_tokens, structured=self.structured)
-        return ChatRequest(
-            role=ModelRole.CRITIC,
-            messages=(
-                Message("system", self.instructions()),
-                Message("user", "INPUT:\n" + compact_json(share_texts(payload))),
-            ),
-            sampling=self.sampling,
-            max_tokens=self.max_tokens,
-            seed=0 if greedy else seed,
-            sample=None if greedy else 0,
-            schema=compact_json(schema),
-            thinking=self.thinking,
-            affinity=group.question.id,
+        question = group.question.id
+        schema = critic_schema(rules, self.seat.max_tokens, structured=self.structured)
+        return self.seat.request(
+            self.instructions(),
+            share_texts(payload),
+            schema,
+            seed=(Phase.CREDIT, question),
+            affinity=question,
         )

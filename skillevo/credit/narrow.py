@@ -92,7 +92,7 @@ def _diagnosis_entries(rules: Constraints, text: dict[str, Any]) -> list[dict[st
             continue
         targets: list[tuple[Any, list[str]]] = [({"type": "null"}, ["induce"])]
         if names:
-            targets.append(({"enum": list(names)}, ["refine", "prune", "consolidate"]))
+            targets.append(({"enum": list(names)}, ["refine", "prune", "consolidate", "induce"]))
         for skill, actions in targets:
             fields = {
                 "agent": {"const": agent},

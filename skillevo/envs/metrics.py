@@ -9,6 +9,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from skillevo.errors import ConfigError
 
@@ -63,13 +64,34 @@ def _last_number(text: str) -> float | None:
 
 
 def json_equal(answer: str, references: Sequence[str]) -> float:
-    """1 when the answer, read as JSON (a code fence around it is allowed), equals a reference."""
+    """1 when the answer, read as JSON (a code fence around it is allowed), equals a reference.
+
+    Numbers are equal by value (1 and 1.0), but true is no 1. A reference that is no JSON counts as
+    the string it is.
+    """
     fenced = re.search(r"```(?:json)?\s*\n(.*?)```", answer, re.DOTALL)
     try:
         given = json.loads(fenced[1] if fenced else answer)
-        return float(any(given == json.loads(reference) for reference in references))
     except (ValueError, RecursionError):
         return 0.0
+    return float(any(_same(given, _json_or_text(reference)) for reference in references))
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_same, a, b))
+    return bool(a == b)
 
 
 METRICS: dict[str, Metric] = {

@@ -58,8 +58,8 @@ class Layout:
 
     def outer_skill(self, folder: str) -> str | None:
         """The nearest skill folder that contains ``folder``, or None."""
-        inside = _ancestors(folder) if folder else ()
-        return next((outer for outer in (*inside, "") if outer in self.skill_set), None)
+        above = (*_ancestors(folder), "") if folder else ()
+        return next((outer for outer in above if outer in self.skill_set), None)
 
 
 def check_layout(layout: Layout, library_limit: int | None) -> Iterator[Placed]:

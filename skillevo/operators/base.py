@@ -11,27 +11,22 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from skillevo.ask.render import compact_json, digest, prompt, with_note
-from skillevo.ask.structured import Answer, Check, Outcome, ask_json
+from skillevo.ask.seat import Seat
+from skillevo.ask.structured import Answer, Outcome, ask_json
 from skillevo.core.plan import PruneRule
-from skillevo.core.seeds import Phase, derive_seed
+from skillevo.core.seeds import Phase
 from skillevo.errors import CallFailed
-from skillevo.ports import ChatModel
 from skillevo.schemas import violations
 from skillevo.types import (
     Agent,
-    ChatRequest,
     Edit,
     EditDirection,
     Group,
     InductionEvidence,
     Library,
-    Message,
-    ModelRole,
     Operator,
     Question,
     Refusal,
-    Sampling,
-    Thinking,
     Trajectory,
 )
 
@@ -45,11 +40,7 @@ class OperatorTools:
     """What operators are built from. ``note(purpose)`` is the environment's note, ``reward`` its
     R(q, τ) in [0, 1]."""
 
-    model: ChatModel
-    sampling: Sampling
-    max_tokens: int
-    thinking: Thinking
-    run_seed: int
+    seat: Seat
     library_limit: int
     prune: PruneRule
     note: Callable[[str], str]
@@ -95,36 +86,25 @@ async def ask_operator(
     contract: str,
     *,
     max_tokens: int,
-    check: Check | None = None,
 ) -> tuple[Answer | None, str]:
     """One optimizer call: the answer, or None and why it cannot be used.
 
     ``schema`` is what the server is asked to enforce, ``contract`` the name of the full schema that
-    the answer is checked against, ``check`` further rules.
+    the answer is checked against.
     """
 
     def problems(value: dict[str, Any]) -> Sequence[str]:
-        found = [f"{v.where}: {v.message}" for v in violations(value, contract)]
-        return found or (check(value) if check else [])
+        return [f"{v.where}: {v.message}" for v in violations(value, contract)]
 
-    greedy = tools.sampling.greedy
-    text = compact_json(payload)
-    seed = derive_seed(tools.run_seed, Phase.OPTIMIZE, purpose, context.iteration, text)
-    request = ChatRequest(
-        role=ModelRole.OPTIMIZER,
-        messages=(
-            Message("system", instructions(tools, purpose)),
-            Message("user", "INPUT:\n" + text),
-        ),
-        sampling=tools.sampling,
+    request = tools.seat.request(
+        instructions(tools, purpose),
+        payload,
+        schema,
+        seed=(Phase.OPTIMIZE, purpose, context.iteration, compact_json(payload)),
         max_tokens=max_tokens,
-        seed=0 if greedy else seed,
-        sample=None if greedy else 0,
-        schema=compact_json(schema),
-        thinking=tools.thinking,
     )
     try:
-        answer = await ask_json(tools.model, request, problems)
+        answer = await ask_json(tools.seat.model, request, problems)
     except CallFailed as error:
         return None, f"the optimizer could not be asked: {error.reason}"
     if answer.outcome is Outcome.UNUSABLE:

@@ -55,7 +55,7 @@ class Consolidate:
                 for skill in skills
             ],
         }
-        cap = self.tools.max_tokens
+        cap = self.tools.seat.max_tokens
         schema = draft_schema(cap)
         answer, why = await ask_operator(
             self.tools, "consolidate", context, payload, schema, CONTRACT, max_tokens=cap
@@ -82,6 +82,6 @@ class Consolidate:
             support=len(questions),
             utility=sum(utilities) / len(utilities),
             sources=names,
-            author=self.tools.model.identity.model,
+            author=self.tools.seat.model.identity.model,
             prompt=prompt_digest(self.tools, "consolidate"),
         )

@@ -42,7 +42,7 @@ class Induce:
         if len(context.library.skills) >= self.tools.library_limit:
             reason = f"the library holds its limit of {self.tools.library_limit} skills"
             return [refusal(context, Operator.INDUCE, "", reason)]
-        cap = self.tools.max_tokens
+        cap = self.tools.seat.max_tokens
         payload = evidence_payload(context)
         answer, why = await ask_operator(
             self.tools, "induce", context, payload, draft_schema(cap), CONTRACT, max_tokens=cap
@@ -66,7 +66,7 @@ class Induce:
                 why=_why(context),
                 support=_support(context.evidence),
                 diagnoses=tuple(d.id for p in context.evidence.patterns for d in p.examples),
-                author=self.tools.model.identity.model,
+                author=self.tools.seat.model.identity.model,
                 prompt=prompt_digest(self.tools, "induce"),
             )
         ]

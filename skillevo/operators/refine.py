@@ -47,7 +47,7 @@ class Refine:
     async def _refine(self, context: OperatorContext, direction: EditDirection) -> Edit | Refusal:
         skill = context.library.get(direction.skill)
         assert skill is not None
-        cap = self.tools.max_tokens * 2 // 3
+        cap = self.tools.seat.max_tokens * 2 // 3
         payload = {
             "agent": context.agent.name,
             "role": context.agent.role,
@@ -97,7 +97,7 @@ class Refine:
             support=len(direction.questions),
             utility=direction.mean_credit,
             notes=_notes(applied),
-            author=self.tools.model.identity.model,
+            author=self.tools.seat.model.identity.model,
             prompt=prompt_digest(self.tools, "refine"),
         )
 

@@ -34,11 +34,13 @@ async def evolve(run: Run) -> RunResult:
         done.append(result)
     final = at.score.mean if at.score else None
     if final is None and not not_done:
-        measured = await _within_budget(Stage(run, 0).measure(at.team, "final"))
+        measured = await _within_budget(Stage(run, 0).measure_final(at.team))
         if isinstance(measured, BudgetReached):
             not_done.append(f"the final team's validation score ({measured.cap} used up)")
-        else:
+        elif measured.rewards:
             final = measured.mean
+        else:
+            not_done.append("the final team's validation score (no question could be scored)")
     return RunResult(
         run=run.id,
         base=run.base,

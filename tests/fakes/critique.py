@@ -9,13 +9,20 @@ from typing import Any
 from fakes.evolution import SAMPLED, behaving, payload_of
 from fakes.operating import make_tools
 
+from skillevo.ask.seat import Seat
 from skillevo.credit.aggregator import Aggregator
 from skillevo.credit.critic import Critic
 from skillevo.methods.grse import Grse
 from skillevo.operators import consolidate, examples, induce, prune, refine
-from skillevo.types import ChatRequest, Thinking
+from skillevo.ports import ChatModel
+from skillevo.types import ChatRequest, ModelRole, Sampling, Thinking
 
 Reply = Callable[[dict[str, Any], ChatRequest], dict[str, Any] | str]
+
+
+def make_seat(model: ChatModel, max_tokens: int, sampling: Sampling = SAMPLED) -> Seat:
+    """The critic's seat at a model."""
+    return Seat(model, ModelRole.CRITIC, sampling, max_tokens, Thinking.OFF, 1)
 
 
 def titled(**replies: Reply) -> Callable[[ChatRequest], str]:
@@ -43,8 +50,8 @@ def make_grse(
     rooms = {"refine": refine, "consolidate": consolidate, "prune": prune, "induce": induce,
              "examples": examples}  # fmt: skip
     return Grse(
-        critic=Critic(model, SAMPLED, 4000, Thinking.OFF, 1, structured=structured),
-        aggregator=Aggregator(model, SAMPLED, 1200, Thinking.OFF, 1, -0.3),
+        critic=Critic(make_seat(model, 4000), structured=structured),
+        aggregator=Aggregator(make_seat(model, 1200), -0.3),
         operators={name: room.build(made) for name, room in rooms.items()},
         schedule=schedule,
         momentum=0.4,

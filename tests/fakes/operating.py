@@ -8,13 +8,16 @@ from typing import Any
 
 from fakes.evolution import SAMPLED, Script, make_group, make_team
 
+from skillevo.ask.seat import Seat
 from skillevo.core.plan import PruneRule
 from skillevo.operators.base import LibraryOperator, OperatorContext, OperatorTools
+from skillevo.ports import ChatModel
 from skillevo.types import (
     Edit,
     EditDirection,
     Group,
     InductionEvidence,
+    ModelRole,
     Question,
     Refusal,
     Skill,
@@ -28,14 +31,17 @@ def exact_answer(question: Question, trajectory: Trajectory) -> float:
     return float(trajectory.answer in question.answers)
 
 
-def make_tools(script: Script | None = None, **options: Any) -> OperatorTools:
-    """Tools around a script that must not be asked unless it is given."""
+def make_tools(
+    script: Script | None = None,
+    *,
+    model: ChatModel | None = None,
+    max_tokens: int = 1200,
+    **options: Any,
+) -> OperatorTools:
+    """Tools around a script that must not be asked unless it is given, or around a model."""
+    model = model or (script or Script(AssertionError("no call expected"))).model
     values: dict[str, Any] = {
-        "model": (script or Script(AssertionError("no call expected"))).model,
-        "sampling": SAMPLED,
-        "max_tokens": 1200,
-        "thinking": Thinking.OFF,
-        "run_seed": 1,
+        "seat": Seat(model, ModelRole.OPTIMIZER, SAMPLED, max_tokens, Thinking.OFF, 1),
         "library_limit": 4,
         "prune": PruneRule(-0.3, "mean", 1, keep_last=True),
         "note": lambda purpose: "",

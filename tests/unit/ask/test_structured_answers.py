@@ -143,3 +143,14 @@ def test_a_cut_off_answer_is_told_to_write_less() -> None:
 def test_what_the_model_raises_comes_through(fault: Exception) -> None:
     with pytest.raises(type(fault), match=r"gone|calls"):
         ask(fault)
+
+
+def test_a_repair_that_cannot_be_had_keeps_the_first_answer() -> None:
+    answer, _ = ask('{"b": 1}', CallFailed("too long", terminal=True))
+    assert (answer.value, answer.outcome) == ({"b": 1}, Outcome.REPAIRED)
+    assert answer.violations == ("a is missing",)
+
+
+def test_a_repair_that_cannot_be_had_is_a_fault_when_nothing_was_valid() -> None:
+    with pytest.raises(CallFailed, match="too long"):
+        ask("no object", CallFailed("too long", terminal=True))

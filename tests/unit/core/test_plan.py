@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from fakes.evolution import make_team
 
@@ -114,6 +116,12 @@ def test_a_skill_without_credit_goes_on_its_running_utility_alone() -> None:
     target = prune_targets(library("a", "b"), [], {"a": -0.5}, RULE, NAMES)[0]
     assert (target.questions, target.utility) == ((), -0.5)
     assert target.why == "its running utility is -0.50"
+
+
+def test_a_skill_that_never_had_credit_is_not_condemned_by_a_threshold_of_zero() -> None:
+    rule = replace(RULE, threshold=0.0)
+    assert prune_targets(library("a", "b"), [], {}, rule, NAMES) == ()
+    assert [t.skill for t in prune_targets(library("a", "b"), [], {"a": 0.0}, rule, NAMES)] == ["a"]
 
 
 def test_questions_behind_a_removal_can_be_asked_for() -> None:

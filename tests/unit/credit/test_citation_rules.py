@@ -63,6 +63,7 @@ def test_full_reward_has_a_slack(reward: float, full: bool) -> None:
         {"skill": "units", "action": Operator.REFINE},
         {"skill": "units", "action": Operator.PRUNE},
         {"skill": "wording", "action": Operator.CONSOLIDATE},
+        {"skill": "units", "action": Operator.INDUCE},
     ],
 )
 def test_what_keeps_every_rule_has_no_fault(valid: dict[str, Any]) -> None:
@@ -81,7 +82,6 @@ def test_what_keeps_every_rule_has_no_fault(valid: dict[str, Any]) -> None:
         ({"action": Operator.REFINE}, "edit_action refine needs the skill it is about"),
         ({"action": Operator.PRUNE}, "edit_action prune needs the skill it is about"),
         ({"action": Operator.CONSOLIDATE}, "edit_action consolidate needs the skill"),
-        ({"skill": "units"}, "edit_action induce goes with skill null"),
         ({"cited": ()}, "cited_steps is empty"),
         ({"cited": ((3, 0),)}, "cited step 0 of rollout 3 does not exist"),
         ({"cited": ((0, 2),)}, "cited step 2 of rollout 0 does not exist"),

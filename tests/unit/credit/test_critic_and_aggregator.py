@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import pytest
+from fakes.critique import make_seat
 from fakes.evolution import (
     SAMPLED,
     Answer,
@@ -51,7 +52,7 @@ BAD = {**GOOD, "diagnoses": [{**GOOD["diagnoses"][0], "cited_steps": [{"rollout"
 
 
 def critic(script: Script, sampling: Sampling = SAMPLED, **options: Any) -> Critic:
-    return Critic(script.model, sampling, 4000, Thinking.OFF, run_seed=1, **options)
+    return Critic(make_seat(script.model, 4000, sampling), **options)
 
 
 def assess(
@@ -209,7 +210,7 @@ SKILL = make_skill("units")
 def merge(*answers: Answer, credits_: Any = TWO, sampling: Sampling = SAMPLED,
           cap: int = 1200) -> tuple[EditDirection, Script]:  # fmt: skip
     script = Script(*answers)
-    aggregator = Aggregator(script.model, sampling, cap, Thinking.OFF, 1, -0.3)
+    aggregator = Aggregator(make_seat(script.model, cap, sampling), -0.3)
     return asyncio.run(aggregator.direction(SKILL, credits_)), script
 
 

@@ -78,6 +78,10 @@ def test_normalising(text: str, expected: str) -> None:
         ("json", '"é"', ['"\\u00e9"'], 1),
         ("json", "no json", ["1"], 0),
         ("json", "", ["1"], 0),
+        ("json", "true", ["1"], 0),
+        ("json", "[false]", ["[0]", "[false]"], 1),
+        ("json", '"x"', ["x"], 1),
+        ("json", "[2]", ["no json", "[2.0]"], 1),
         ("json", "[" * 99_999, ["1"], 0),
     ],
 )

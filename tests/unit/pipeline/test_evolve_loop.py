@@ -182,11 +182,16 @@ def test_a_base_with_faults_is_measured_again_and_the_run_recovers(play: Made) -
 
 
 def test_a_validation_without_any_score_ends_the_run(play: Made) -> None:
-    with pytest.raises(
-        ServerError, match=r"no validation question could be scored \(base\)"
-    ) as told:
+    with pytest.raises(ServerError, match="no validation question could be scored") as told:
         play(hook=failing(*range(6))).run()
     assert told.value.why == "v0: busy"
+
+
+def test_a_candidate_without_any_score_is_undecided(play: Made) -> None:
+    agent = outcome(play(hook=failing(*range(6), cue="GOOD")).run())
+    assert agent.verdict is not None
+    assert (agent.decision, agent.verdict.n) == (Decision.INDECISIVE, 0)
+    assert agent.verdict.reason == "0 of 6 questions could be scored; 5 more would decide"
 
 
 def test_training_without_any_group_ends_the_run(play: Made) -> None:

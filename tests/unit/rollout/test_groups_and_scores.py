@@ -121,7 +121,6 @@ def test_a_fault_is_never_a_reward_of_zero() -> None:
     for sample in (0, 1):
         scoring.add(make_trajectory("q2", 1.0, [], sample))
     assert scoring.score().rewards == (("q2", 1.0),)
-    assert scoring.faults == ["q1: busy"]
 
 
 def test_nothing_scored_is_an_empty_score() -> None:

@@ -8,6 +8,7 @@ import random
 from typing import Any
 
 import pytest
+from fakes.critique import make_seat
 from fakes.evolution import SAMPLED, behaving, make_credit, make_group, make_skill, make_team
 
 from skillevo.core.advantage import advantages
@@ -31,7 +32,6 @@ from skillevo.types import (
     Operator,
     Question,
     Sampling,
-    Thinking,
 )
 
 TEXT = "The harbor opened in 1921. Mira Olsen built the red boat. Fish live in the sea."
@@ -226,10 +226,10 @@ def test_the_world_answers_every_role_through_the_real_requests() -> None:
         Question("q", "Q?", ("x",)),
         group([("1921", 1.0), (WORDY, 0.0)]).trajectories, advantages([1.0, 0.0]), 2,
     )  # fmt: skip
-    critic = Critic(model, SAMPLED, 4000, Thinking.OFF, 1)
+    critic = Critic(make_seat(model, 4000))
     assessment = asyncio.run(critic.assess(TEAM, of))
     assert (assessment.outcome, len(assessment.credits)) == ("accepted", 2)
-    aggregator = Aggregator(model, SAMPLED, 1200, Thinking.OFF, 1, -0.3)
+    aggregator = Aggregator(make_seat(model, 1200), -0.3)
     given = [make_credit("q1", -0.6), make_credit("q2", -0.8)]
     direction = asyncio.run(aggregator.direction(SHORT, given))
     assert (direction.verdict, direction.utility_score) == (Direction.LOW_UTILITY, -0.7)
