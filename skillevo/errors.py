@@ -57,6 +57,12 @@ class ConflictError(SkillevoError):
     exit_code = EXIT_CONFLICT
 
 
+class Interrupted(SkillevoError):
+    """The user stopped a run that can go on later."""
+
+    exit_code = EXIT_INTERRUPTED
+
+
 class CallFailed(Exception):
     """One model call could not be had after all retries.
 

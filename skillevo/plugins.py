@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from importlib.metadata import entry_points
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import EntryPoint, entry_points
 
 from skillevo.config import TaskConfig
 from skillevo.envs import jsonl
@@ -28,39 +28,63 @@ _OPERATORS: dict[str, Callable[[OperatorTools], LibraryOperator]] = {
 
 def environment(task: TaskConfig) -> Environment:
     """The environment that ``[task]`` names, built. Raises ConfigError or DataError."""
-    build = _ENVIRONMENTS.get(task.environment) or _load(ENVIRONMENTS, task.environment)
-    built: Environment = build(task)
+    if task.environment in _ENVIRONMENTS:
+        return _ENVIRONMENTS[task.environment](task)
+    found = _find(ENVIRONMENTS, task.environment)
+    with _foreign(found):
+        built: Environment = found.load()(task)
     return built
 
 
 def operators(names: Iterable[str], tools: OperatorTools) -> dict[str, LibraryOperator]:
     """The operators of these names, built. Raises ConfigError for one that nobody offers."""
-    return {name: (_OPERATORS.get(name) or _load(OPERATORS, name))(tools) for name in names}
+    return {name: _operator(name, tools) for name in names}
 
 
 def check_operators(names: Iterable[str]) -> None:
     """Raise ConfigError for a name that neither ships nor is installed."""
     for name in names:
         if name not in _OPERATORS:
-            _load(OPERATORS, name)
+            found = _find(OPERATORS, name)
+            with _foreign(found):
+                found.load()
 
 
-def _load(group: str, name: str) -> Callable[[Any], Any]:
-    kind = group.rpartition(".")[2].removesuffix("s")
+def _operator(name: str, tools: OperatorTools) -> LibraryOperator:
+    if name in _OPERATORS:
+        return _OPERATORS[name](tools)
+    found = _find(OPERATORS, name)
+    with _foreign(found):
+        built: LibraryOperator = found.load()(tools)
+    return built
+
+
+def _find(group: str, name: str) -> EntryPoint:
     known = _ENVIRONMENTS if group == ENVIRONMENTS else _OPERATORS
     found = list(entry_points(group=group, name=name))
     if not found:
         raise ConfigError(
-            f"there is no {kind} {name!r}",
+            f"there is no {_kind(group)} {name!r}",
             why=f"shipped: {', '.join(known)}; others come as entry points of {group}",
             fix="correct the name in skillevo.toml, or install the package that offers it",
         )
+    return found[0]
+
+
+@contextmanager
+def _foreign(found: EntryPoint) -> Iterator[None]:
+    """Whatever somebody else's package raises while it is loaded and built, as its own fault."""
     try:
-        loaded: Callable[[Any], Any] = found[0].load()
-    except (ImportError, AttributeError) as error:
+        yield
+    except SkillevoError:
+        raise
+    except (Exception, SystemExit) as error:
         raise SkillevoError(
-            f"the {kind} {name!r} cannot be loaded from {found[0].value}",
-            why=str(error),
+            f"the {_kind(found.group)} {found.name!r} cannot be loaded from {found.value}",
+            why=f"{type(error).__name__}: {error}",
             fix="repair or reinstall the package that offers it",
         ) from error
-    return loaded
+
+
+def _kind(group: str) -> str:
+    return group.rpartition(".")[2].removesuffix("s")

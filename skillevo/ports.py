@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from skillevo.types import (
@@ -16,6 +16,7 @@ from skillevo.types import (
     MethodState,
     ModelIdentity,
     Question,
+    Settlement,
     Split,
     Step,
     StepResult,
@@ -119,28 +120,44 @@ class Method(Protocol):
 
 
 class LibraryStore(Protocol):
-    """The git side of a run: candidates, commits and merges, never the user's own branches."""
+    """The git side of a run: candidates, commits, merges and evidence, never the user's branches.
+
+    Every step records evidence (texts by path) in the same transaction in which it moves refs.
+    """
 
     def team_libraries(self, revision: str) -> Mapping[str, Library]:
         """The libraries at a commit, by agent; an absent folder is an empty library."""
         ...
 
-    def begin(self, run: str, base: str) -> None:
-        """Create the run branch at ``base``; ConflictError when it exists."""
+    def begin(self, run: str, base: str, evidence: Mapping[str, str]) -> None:
+        """Create the run branch at ``base``; ConflictError when the run exists."""
         ...
 
     def commit(
-        self, agent: str, iteration: int, edits: Sequence[Edit], base: str
+        self,
+        agent: str,
+        iteration: int,
+        edits: Sequence[Edit],
+        base: str,
+        evidence: Callable[[str, Edit], str],
     ) -> Sequence[CommittedEdit]:
-        """Write each edit as one commit on the agent's candidate branch, from ``base`` on."""
+        """Write each edit as one commit on the agent's candidate branch, from ``base`` on.
+
+        ``evidence`` gives the record of an edit from its id.
+        """
         ...
 
-    def accept(self, candidate: Candidate, verdict: Verdict) -> str:
-        """Merge the candidate into the run branch; the merge commit's id."""
+    def publish(
+        self,
+        iteration: int,
+        judged: Sequence[tuple[Candidate, Verdict]],
+        evidence: Callable[[Settlement], Mapping[str, str]],
+    ) -> Settlement:
+        """Record what becomes of the candidates, then merge the accepted ones, all at once."""
         ...
 
-    def reject(self, candidate: Candidate, verdict: Verdict) -> None:
-        """Keep the candidate's head for inspection; the run branch stays where it is."""
+    def end(self, evidence: Mapping[str, str]) -> None:
+        """Record how the run ended."""
         ...
 
 

@@ -13,11 +13,13 @@ import jsonschema
 
 _PACKAGED = Path(__file__).parent / "_schemas"
 _CHECKOUT = Path(__file__).parent.parent / "schemas"
+_MESSAGE_HEAD, _MESSAGE_TAIL = 200, 80
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One place where a value breaks its schema. ``path`` holds keys and indices from the root."""
+    """One place where a value breaks its schema. ``path`` holds keys and indices from the root;
+    ``message`` is cut in the middle, since it quotes the value."""
 
     path: tuple[str | int, ...]
     message: str
@@ -54,7 +56,18 @@ def violations(value: Any, schema: str | Mapping[str, Any]) -> list[Violation]:
     document = load_schema(schema) if isinstance(schema, str) else schema
     validator = jsonschema.Draft202012Validator(document)
     found = [
-        Violation(tuple(error.absolute_path), error.message, error.validator, error.validator_value)
+        Violation(
+            tuple(error.absolute_path),
+            _shortened(error.message),
+            error.validator,
+            error.validator_value,
+        )
         for error in validator.iter_errors(value)
     ]
     return sorted(found, key=lambda v: ([str(part) for part in v.path], v.message))
+
+
+def _shortened(message: str) -> str:
+    if len(message) <= _MESSAGE_HEAD + _MESSAGE_TAIL:
+        return message
+    return f"{message[:_MESSAGE_HEAD]} … {message[-_MESSAGE_TAIL:]}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from skillevo import plugins
@@ -13,6 +13,7 @@ from skillevo.core.plan import PruneRule
 from skillevo.core.seeds import draw
 from skillevo.credit.aggregator import Aggregator
 from skillevo.credit.critic import Critic
+from skillevo.library.standard import Standard
 from skillevo.methods.grse import Grse
 from skillevo.operators.base import OperatorTools
 from skillevo.pipeline.gate import Gate
@@ -21,7 +22,7 @@ from skillevo.ports import ChatModel, Environment, LibraryStore, RunLog
 from skillevo.rollout.episode import ActorSettings
 from skillevo.rollout.group import Rollouts
 from skillevo.rollout.team import TOPOLOGIES
-from skillevo.types import Assessment, ModelRole, Question, Sampling, Split, Team
+from skillevo.types import Assessment, IterationResult, ModelRole, Question, Sampling, Split, Team
 
 EPISODES_PER_CALL = 2
 """Episodes under way per call in flight: enough to fill every slot, few enough for memory."""
@@ -29,21 +30,30 @@ EPISODES_PER_CALL = 2
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project whose inputs were all checked. ``base`` is the commit a run starts from."""
+    """A project whose inputs were all checked.
+
+    ``base`` is the commit a run starts from; ``uncommitted`` counts skills that differ from it,
+    ``drafts`` names the settings, roles and data that do; ``standard`` is what every skill and
+    edit must hold.
+    """
 
     config: Config
     environment: Environment
     team: Team
     base: str
     uncommitted: int
+    drafts: tuple[str, ...]
+    standard: Standard
 
 
 def compose_run(
     project: Project,
     models: Mapping[ModelRole, ChatModel],
     run: str,
+    record: str,
     store: LibraryStore,
     log: RunLog,
+    finished: Callable[[IterationResult], None],
 ) -> Run:
     """The Run of a project with the configured method, gate and topology."""
     config = project.config
@@ -58,6 +68,7 @@ def compose_run(
     return Run(
         id=run,
         base=project.base,
+        record=record,
         seed=config.seed,
         iterations=config.evolve.iterations,
         batch=config.evolve.batch,
@@ -68,10 +79,11 @@ def compose_run(
         team=project.team,
         rollouts=rollouts,
         training=training,
-        method=_grse(config, models, project.environment, log),
+        method=_grse(project, models, log),
         gate=_gate(config, rollouts, training, validation_set(project)),
         store=store,
         log=log,
+        finished=finished,
     )
 
 
@@ -97,9 +109,8 @@ def _gate(
     )
 
 
-def _grse(
-    config: Config, models: Mapping[ModelRole, ChatModel], environment: Environment, log: RunLog
-) -> Grse:
+def _grse(project: Project, models: Mapping[ModelRole, ChatModel], log: RunLog) -> Grse:
+    config, environment = project.config, project.environment
     settings = config.evolve
     critic_seat = _seat(config, models, ModelRole.CRITIC)
     critic = Critic(
@@ -118,6 +129,7 @@ def _grse(
         schedule=settings.schedule,
         momentum=settings.momentum,
         notify=lambda assessment: _assessed(log, assessment),
+        standard=project.standard,
     )
 
 

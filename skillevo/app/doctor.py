@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import platform
 import sys
 from collections.abc import Callable
@@ -14,7 +13,8 @@ from skillevo.app.compose import Project, validation_set
 from skillevo.app.evolve import open_project
 from skillevo.app.models import probe_table, tables_by_role
 from skillevo.config import ModelConfig, load_config
-from skillevo.errors import EnvironmentFault, SkillevoError
+from skillevo.errors import SkillevoError
+from skillevo.llm.embedded import check_embedded
 from skillevo.llm.weights import FILE_NAME, cache_folder
 from skillevo.store.git import Repository
 from skillevo.types import Split
@@ -96,12 +96,7 @@ async def _describe(table: ModelConfig) -> str:
 
 
 def _embedded(table: ModelConfig) -> str:
-    if importlib.util.find_spec("xllamacpp") is None:
-        raise EnvironmentFault(
-            "the embedded model cannot run",
-            why="the package xllamacpp is not installed",
-            fix="pip install 'skillevo[local]'",
-        )
+    check_embedded()
     if table.gguf is not None:
         return f"embedded, {table.gguf}"
     here = (cache_folder() / FILE_NAME).is_file()

@@ -10,7 +10,7 @@ from pathlib import Path
 from skillevo.config import Config, ModelConfig
 from skillevo.errors import ConfigError
 from skillevo.llm.calls import CallLog, LoggedModel, Meter
-from skillevo.llm.embedded import EmbeddedServer
+from skillevo.llm.embedded import EmbeddedServer, check_embedded
 from skillevo.llm.endpoint import ProbeResult
 from skillevo.llm.simulated import SimulatedChat
 from skillevo.llm.weights import SHA256, check_gguf, default_gguf, sha256_of
@@ -50,6 +50,18 @@ def tables_by_role(config: Config) -> list[tuple[tuple[str, ...], ModelConfig]]:
         (tuple(role for role, t in config.models.items() if t.endpoint == table.endpoint), table)
         for table in _endpoints(config)
     ]
+
+
+def fetch_models(config: Config, say: Say) -> None:
+    """Have the weights of the default model here; EnvironmentFault when they cannot be had."""
+    if any(t.base_url == "embedded" and t.gguf is None for t in config.models.values()):
+        fetch_embedded(say)
+
+
+def fetch_embedded(say: Say) -> None:
+    """The default model's server and weights; EnvironmentFault when one of them is missing."""
+    check_embedded()
+    default_gguf(say=say)
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from skillevo.app.origin import DEMO_IDENTITY, DEMO_STARTED, now_s
+from skillevo.config import CONFIG_NAME
 from skillevo.errors import EnvironmentFault, SkillevoError
 from skillevo.store.git import Repository
 
@@ -19,12 +20,14 @@ _KEEP = b"This folder holds the agent's skills: <skill>/SKILL.md. It may be empt
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """What ``init`` made. ``commit`` is None when the folder was a repository already."""
+    """What ``init`` made. ``commit`` is None when the folder was a repository already; ``inside``
+    is another repository that the new one lies in."""
 
     root: Path
     files: tuple[str, ...]
     commit: str | None
     wrote_identity: bool
+    inside: Path | None = None
 
 
 def init_project(
@@ -76,26 +79,32 @@ def init_project(
         identity=DEMO_IDENTITY if fixed else None,
         deterministic=fixed,
     )
-    return Created(folder.resolve(), tuple(files), made.commit, made.wrote_identity)
+    return Created(
+        root=folder.resolve(),
+        files=tuple(files),
+        commit=made.commit,
+        wrote_identity=made.wrote_identity,
+        inside=_repository_of(folder.resolve().parent) if made.commit else None,
+    )
 
 
 def _is_repository(folder: Path) -> bool:
-    if not folder.is_dir():
-        return False
+    return folder.is_dir() and _repository_of(folder) == folder.resolve()
+
+
+def _repository_of(folder: Path) -> Path | None:
+    """The top of the repository that a folder lies in, or None."""
     try:
         with Repository(folder) as repository:
-            return repository.bare or repository.root.resolve() == folder.resolve()
+            return repository.root.resolve()
     except EnvironmentFault:
-        return False
+        return None
 
 
 def template_files(template: str, start: str, profile: str) -> dict[str, bytes]:
     """Every file of a new project by its relative path, in path order."""
     source = resources.files("skillevo") / "templates" / template
-    files = {
-        "skillevo.toml": (source / f"{profile}.toml").read_bytes(),
-        ".gitignore": b".skillevo/\n",
-    }
+    files = {CONFIG_NAME: (source / f"{profile}.toml").read_bytes()}
     for part in ("data", "roles"):
         files |= {f"{part}/{name}": data for name, data in _walk(source / part)}
     agents = [name.removesuffix(".md") for name, _ in _walk(source / "roles")]

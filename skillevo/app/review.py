@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skillevo.app.skill_files import find_config
+from skillevo.app.validate_settings import read_settings
 from skillevo.errors import SkillevoError
 from skillevo.library.diff import SkillChange, compare_libraries
 from skillevo.store import history
@@ -37,7 +39,7 @@ def runs(root: Path) -> list[RunStatus]:
                 run=found.id,
                 head=found.head,
                 accepted=sum(merge.run == found.id for merge in merged),
-                rejected=len(found.rejected),
+                rejected=found.count(history.Fate.REJECT),
                 record=_result(root, found.id),
             )
             for found in history.read_runs(repository)
@@ -91,13 +93,14 @@ def diff(root: Path, revisions: str | None) -> Compared:
     Without revisions: from the base of the newest run to its branch. A consolidation is told from
     the trailers of the edits in between.
     """
+    standard = read_settings(find_config([str(root)])).standard
     with Repository(root) as repository:
         old, new = _ends(repository, root, revisions)
         names = sorted({*agents_at(repository, old), *agents_at(repository, new)})
         edits = history.edits(repository, None, f"{old}..{new}")
         changes = compare_libraries(
-            read_libraries(repository, old, names),
-            read_libraries(repository, new, names),
+            read_libraries(repository, old, names, standard=standard),
+            read_libraries(repository, new, names, standard=standard),
             _merges(edits),
         )
     return Compared(changes, simulated_runs(root, (edit.run for edit in edits)))

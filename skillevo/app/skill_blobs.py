@@ -13,6 +13,7 @@ from skillevo.app.skill_source import (
     anchor_of,
     config_places,
     may_be_skill,
+    shown_path,
 )
 from skillevo.errors import EnvironmentFault, SkillevoError
 from skillevo.library.rule import TreeEntry
@@ -20,6 +21,13 @@ from skillevo.store.git import Repository
 from skillevo.store.values import Entry
 
 _SYMLINK, _SUBMODULE = "120000", "160000"
+_EMPTY_BLOBS = frozenset(
+    {
+        "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+        "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
+    }
+)
+"""The id of a file without content in git's two formats."""
 
 
 def read_revision(base: Path, paths: Sequence[Path], revision: str) -> Source:
@@ -61,7 +69,22 @@ def _staged(repository: Repository) -> dict[str, Entry]:
             )
         if mode != _SUBMODULE:
             entries[path] = (mode, oid)
-    return entries
+    return _without_intended(repository, entries)
+
+
+def _without_intended(repository: Repository, entries: dict[str, Entry]) -> dict[str, Entry]:
+    """The entries without those of ``git add --intent-to-add``, which hold no content yet.
+
+    Such an entry has the empty blob, and the files of the work tree count as added to it.
+    """
+    if not any(oid in _EMPTY_BLOBS for _, oid in entries.values()):
+        return entries
+    added = repository.run(
+        ["diff-files", "--name-only", "--diff-filter=A", "-z"],
+        environment=_index_of_hook(repository),
+    )
+    intended = {os.fsdecode(path) for path in added.stdout.split(b"\0")}
+    return {path: entry for path, entry in entries.items() if path not in intended}
 
 
 def _index_of_hook(repository: Repository) -> dict[str, str]:
@@ -94,7 +117,7 @@ def _source(
     folders = _folders(entries)
     wanted: dict[str, str] = {}
     for path in paths:
-        shown = "" if path == Path() else path.as_posix()
+        shown = shown_path(path)
         wanted |= _below(entries, folders, shown, _inside(root, locate(shown), shown), where)
     top = _inside(root, locate(""), "")
     first = next((_inside(root, locate(p.as_posix()), "") for p in paths), top)

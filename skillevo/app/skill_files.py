@@ -13,6 +13,7 @@ from skillevo.app.skill_source import (
     anchor_of,
     config_places,
     may_be_skill,
+    shown_path,
 )
 from skillevo.errors import EnvironmentFault, SkillevoError
 from skillevo.library.rule import TreeEntry
@@ -37,14 +38,14 @@ def read_work_tree(base: Path, paths: Sequence[Path]) -> Source:
     tree: dict[str, TreeEntry] = {}
     folders = []
     for path in paths:
-        place = base / path
-        if not _exists(place) and not (may_be_skill(path.as_posix()) and _exists(place.parent)):
+        shown = shown_path(path)
+        place = Path(locate(shown))
+        if not _exists(place) and not (may_be_skill(shown) and _exists(place.parent)):
             raise SkillevoError(
-                f"{place} does not exist",
+                f"{base / path} does not exist",
                 why="there is nothing to check",
                 fix="skillevo validate .",
             )
-        shown = "" if path == Path() else path.as_posix()
         if path.is_absolute():
             shown = locate(shown)
         if place.is_dir():
@@ -55,10 +56,10 @@ def read_work_tree(base: Path, paths: Sequence[Path]) -> Source:
             tree[shown] = _entry(str(place), shown, place.is_symlink(), place.is_file())
     return Source(
         tree,
-        _config([*folders[:1], top]),
+        find_config([*folders[:1], top]),
         locate,
         lambda shown: _exists(Path(locate(shown))),
-        all(not (base / path).is_dir() for path in paths),
+        not any(Path(locate(shown_path(path))).is_dir() for path in paths),
         anchor_of(
             folder for folder, path in zip(folders, paths, strict=True) if path.is_absolute()
         ),
@@ -107,7 +108,8 @@ def _entry(place: str, shown: str, symlink: bool, regular: bool) -> TreeEntry:
         raise _unreadable(place, error) from error
 
 
-def _config(folders: list[str]) -> ConfigText | None:
+def find_config(folders: Sequence[str]) -> ConfigText | None:
+    """The nearest skillevo.toml at or above the first of the absolute folders that has one."""
     for folder in folders:
         for place in config_places(folder):
             path = Path(place)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from posixpath import basename, commonpath, dirname
+from pathlib import Path
+from posixpath import basename, commonpath, dirname, normpath
 
 from skillevo.library.rule import TreeEntry
 
@@ -41,6 +42,12 @@ class Source:
         for path, entry in sorted(self.tree.items()):
             if entry.data is not None and may_be_skill(path):
                 yield path, entry.data
+
+
+def shown_path(path: Path) -> str:
+    """A path as findings show it: ``a/../b`` is ``b``, the current folder is nothing."""
+    shown = normpath(path.as_posix())
+    return "" if shown == "." else shown
 
 
 def may_be_skill(path: str) -> bool:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from posixpath import basename, dirname, join
 
 from skillevo.app.skill_source import Source
-from skillevo.app.validate_settings import Ignore, Settings
+from skillevo.app.validate_settings import Settings
 from skillevo.library.document import read
 from skillevo.library.links import file_links
 from skillevo.library.nodes import Lines
 from skillevo.library.rules import check_skill, check_tree
+from skillevo.library.standard import Ignore
 from skillevo.types import Problem, Severity
 
 
@@ -35,7 +36,7 @@ def validate(source: Source, settings: Settings) -> Checked:
     """Check what the source holds."""
     found = _check_tree(source, settings)
     named = _with_folder_names(found, source, settings)
-    found = [problem for problem in named if not _link_leads_out(problem, source)]
+    found = _without_links_that_lead_out(named, source)
     ignored = settings_filter(source, settings)
     used = {ignore for problem in found for ignore in ignored(problem.path, problem.rule)}
     unused = () if source.single_files else tuple(i for i in settings.ignores if i not in used)
@@ -91,18 +92,26 @@ def _with_folder_names(
     return found
 
 
-def _link_leads_out(problem: Problem, source: Source) -> bool:
-    """True for a missing file that is there after all, outside of what was asked to be checked."""
-    entry = source.tree.get(problem.path)
-    if problem.rule != "missing-link" or entry is None or entry.data is None:
-        return False
-    text = entry.data.decode("utf-8").removeprefix("\ufeff")
+def _without_links_that_lead_out(found: Sequence[Problem], source: Source) -> list[Problem]:
+    """Less the missing files that are there after all, outside of what was asked to be checked."""
+    linking = {problem.path for problem in found if problem.rule == "missing-link"}
+    places = {path: _link_places(source.tree[path].data or b"") for path in linking}
+
+    def is_there(problem: Problem) -> bool:
+        if problem.rule != "missing-link":
+            return False
+        target = places[problem.path][problem.line, problem.column]
+        return source.exists(join(dirname(problem.path), target))
+
+    return [problem for problem in found if not is_there(problem)]
+
+
+def _link_places(data: bytes) -> dict[tuple[int, int], str]:
+    """The target of each link of a skill file by the line and column where it stands."""
+    text = data.decode("utf-8").removeprefix("\ufeff")
     lines = Lines.of(text)
-    return any(
-        lines.at(offset) == (problem.line, problem.column)
-        and source.exists(join(dirname(problem.path), target))
-        for offset, target in file_links(text, read(text).body_start)
-    )
+    links = file_links(text, read(text).body_start)
+    return {lines.at(offset): target for offset, target in links}
 
 
 def with_options(settings: Settings, profile: str | None, fail_on: str | None) -> Settings:

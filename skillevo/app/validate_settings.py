@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,26 +10,10 @@ from skillevo.app.skill_source import ConfigText
 from skillevo.errors import ConfigError
 from skillevo.library.catalog import RULES
 from skillevo.library.rule import Profile
+from skillevo.library.standard import Ignore, Standard
 from skillevo.types import Severity
 
 _MANUAL = "docs/validate.md explains [validate]"
-
-
-@dataclass(frozen=True, slots=True)
-class Ignore:
-    """Findings of one rule to leave out, in files that the pattern ``path`` fits.
-
-    ``path`` counts from the folder of skillevo.toml: ``*`` and ``?`` stay inside one folder,
-    ``**`` goes through any number of them.
-    """
-
-    path: str
-    rule: str
-    reason: str
-
-    def fits(self, path: str) -> bool:
-        """True for a path, relative to skillevo.toml's folder, that the pattern describes."""
-        return re.fullmatch(_expression(self.path), path, re.DOTALL) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +26,11 @@ class Settings:
     library_limit: int | None = None
     folder: str = ""
 
+    @property
+    def standard(self) -> Standard:
+        """What the skills of a project with these settings must hold to enter a library."""
+        return Standard(self.profile, self.ignores)
+
 
 def read_settings(config: ConfigText | None) -> Settings:
     """The settings of a skillevo.toml, the defaults without one.
@@ -54,7 +42,7 @@ def read_settings(config: ConfigText | None) -> Settings:
         return Settings()
     text, document = _document(config)
     table = document.get("validate", {})
-    if table:
+    if table != {}:
         _check(config.name, text, table)
     evolve = document.get("evolve")
     limit = evolve.get("library_limit") if isinstance(evolve, dict) else None
@@ -72,7 +60,7 @@ def _document(config: ConfigText) -> tuple[str, dict[str, Any]]:
     import tomllib
 
     try:
-        text = config.data.decode("utf-8")
+        text = config.data.decode("utf-8-sig")
         return text, tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise ConfigError(
@@ -116,10 +104,3 @@ def _place(name: str, text: str, path: tuple[str | int, ...]) -> str:
 
     line = line_of(text, path)
     return f"{name}:{line}" if line else name
-
-
-def _expression(pattern: str) -> str:
-    """The pattern as a regular expression."""
-    parts = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    tokens = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
-    return "".join(parts.get(token, re.escape(token)) for token in tokens)

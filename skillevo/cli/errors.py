@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -12,8 +13,8 @@ from pathlib import Path
 
 import click
 
-from skillevo.errors import EXIT_BUG, EXIT_INTERRUPTED, SkillevoError
-from skillevo.library.characters import visible
+from skillevo.errors import EXIT_BUG, EXIT_ENVIRONMENT, EXIT_INTERRUPTED, SkillevoError
+from skillevo.library.characters import log_line, visible
 
 
 def run_command(command: Callable[[], object]) -> int:
@@ -43,10 +44,23 @@ def _report(error: BaseException) -> int:
             _tell(leaf.what, leaf.why, leaf.fix)
             return leaf.exit_code
         case BrokenPipeError():
-            # Whoever read our output has gone; a second complaint at exit would be noise.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 128 + signal.SIGPIPE
+            return broken_pipe()
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+            _drop_output()
+            _tell("there is no space left to write to", str(leaf), "free some and try again")
+            return EXIT_ENVIRONMENT
     return _bug(error)
+
+
+def broken_pipe() -> int:
+    """The exit code when whoever read our output has gone; nothing more is written to it."""
+    _drop_output()
+    return 128 + signal.SIGPIPE
+
+
+def _drop_output() -> None:
+    # What is still in the buffer would be a second complaint at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _usage(error: click.ClickException) -> tuple[str, str]:
@@ -85,8 +99,8 @@ def _bug(error: BaseException) -> int:
 
 def _tell(what: str, why: str, fix: str) -> None:
     """What, why and fix, a line each; text from files and servers loses its control characters."""
-    click.echo(f"error: {visible(what, 600)}", err=True)
+    click.echo(log_line(f"error: {visible(what, 600)}"), err=True)
     if why:
-        click.echo(f"  why: {visible(why, 600)}", err=True)
+        click.echo(log_line(f"  why: {visible(why, 600)}"), err=True)
     if fix:
-        click.echo(f"  fix: {visible(fix, 600)}", err=True)
+        click.echo(log_line(f"  fix: {visible(fix, 600)}"), err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -11,7 +12,7 @@ from typing import NoReturn
 import click
 
 from skillevo import __version__
-from skillevo.cli.errors import run_command
+from skillevo.cli.errors import broken_pipe, run_command
 
 COMMANDS = {
     "demo": ("run_commands", "Make the example project and evolve it."),
@@ -60,6 +61,13 @@ class Commands(click.Group):
             ctx.fail(f"there is no command {name!r}.{hint}")
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; a broken pipe gets its own exit code, where click's is 1."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise click.exceptions.Exit(broken_pipe()) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands group by group."""
         for title, names in GROUPS.items():
@@ -100,4 +108,17 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         # A terminal that cannot show a character gets a stand-in, not a traceback.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    _end_in_order()
     sys.exit(run_command(lambda: cli.main(arguments, standalone_mode=False)))
+
+
+def _end_in_order() -> None:
+    """Let the signals that ask a process to go, as a runner that cancels a job sends them, do what
+    Ctrl-C does: what a run has begun is then closed and stopped. Nothing changes for an ignored
+    signal, nor where Ctrl-C itself is ignored, as in a script's background job."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        return
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))

@@ -32,6 +32,12 @@ def project_root(context: click.Context) -> Path:
     return find_root(Path(context.find_root().params.get("folder") or "."))
 
 
+def inside(context: click.Context, folder: Path) -> Path:
+    """A folder that a command names, seen from the one that ``-C`` names."""
+    start = context.find_root().params.get("folder")
+    return Path(start) / folder if start else folder
+
+
 def show(form: str, value: dict[str, Any], lines: Iterable[str]) -> None:
     """Print a result on stdout, as JSON or as lines."""
     if form == "json":

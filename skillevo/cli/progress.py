@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import click
@@ -14,27 +16,34 @@ from rich.progress import (
     Progress,
     TaskID,
     TextColumn,
-    TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 
 from skillevo.app.evolve import Watch
+from skillevo.cli.story import Story
 from skillevo.types import Usage
 
 
 @contextmanager
-def watching(*, quiet: bool = False) -> Iterator[Watch]:
-    """A Watch that shows stage, count, ETA, calls and tokens while the context is open.
+def watching(story: Story) -> Iterator[Watch]:
+    """A Watch that tells the story and shows stage, count, ETA, calls and tokens meanwhile.
 
-    On a terminal a live line; elsewhere only notices such as a download, as plain lines.
+    On a terminal a live line on stderr; elsewhere only notices such as a download.
     """
     console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield Watch(say=lambda text: click.echo(text, err=True))
+    if not console.is_terminal:
+        say = partial(click.echo, err=True)
+        yield Watch(say=say, observers=(story,), finished=story.finished)
         return
     with _bars(console) as bars:
         live = Live(bars)
-        yield Watch(say=bars.console.print, observers=(live,), meter=live.use_meter)
+        yield Watch(
+            say=bars.console.print,
+            observers=(story, live),
+            meter=live.use_meter,
+            finished=story.finished,
+        )
 
 
 class Live:
@@ -53,7 +62,7 @@ class Live:
     def __call__(self, kind: str, data: dict[str, Any]) -> None:
         """Follow one event."""
         if kind == "iteration":
-            self._iteration = f"iteration {data['index']}/{data['of']}: "
+            self._iteration = f"{data['index']}/{data['of']} "
         elif kind == "stage":
             self._drop()
             name = self._iteration + str(data["name"])
@@ -70,8 +79,8 @@ class Live:
             return ""
         usage = self._usage()
         speed = usage.completion_tokens_per_s
-        tokens = "" if speed is None else f", {speed:.0f} tok/s"
-        return f"{usage.issued} calls, {usage.reused} reused, {usage.in_flight} in flight{tokens}"
+        tokens = "" if speed is None else f" {speed:.0f} tok/s"
+        return f"{usage.issued} calls{tokens}"
 
     def _drop(self) -> None:
         if self._task is not None:
@@ -80,13 +89,15 @@ class Live:
 
 
 def _bars(console: Console) -> Progress:
+    # The count, the ETA and the stage come first: a narrow terminal cuts the end.
     return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
         MofNCompleteColumn(),
-        TimeElapsedColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[usage]}"),
+        TextColumn("{task.description}", table_column=Column(no_wrap=True)),
+        BarColumn(bar_width=10),
+        TextColumn("{task.fields[usage]}", table_column=Column(no_wrap=True)),
         console=console,
         transient=True,
+        # Lines for a file must not be drawn into the terminal.
+        redirect_stdout=sys.stdout.isatty(),
     )

@@ -14,7 +14,7 @@ from skillevo.app.validate import Checked, with_options
 from skillevo.app.validate import validate as check
 from skillevo.app.validate_settings import Settings, read_settings
 from skillevo.errors import EnvironmentFault
-from skillevo.library.characters import visible
+from skillevo.library.characters import log_line, visible
 
 FORMATS = ("text", "json", "github", "sarif", "markdown")
 
@@ -76,12 +76,12 @@ def validate(
     settings = with_options(read_settings(source.config), profile, fail_on)
     shown: list[str] = []
     if fix or diff:
-        source, shown = _repaired(source, settings, write=fix)
+        source, shown = _repaired(source, settings, write=fix, show=diff)
     checked = check(source, settings)
     _tell_notices(checked, source)
-    for line in shown if diff else ():
+    for line in shown:
         # Other formats are read by programs: what stands beside them goes elsewhere.
-        click.echo(visible(line, 2000), err=form != "text")
+        click.echo(log_line(visible(line, 2000)), err=form != "text")
     _print(form, checked)
     if summary is not None:
         _append(summary, checked)
@@ -100,11 +100,13 @@ def _read(base: Path, paths: Sequence[Path], rev: str | None, staged: bool) -> S
     return skill_blobs.read_index(base, paths)
 
 
-def _repaired(source: Source, settings: Settings, *, write: bool) -> tuple[Source, list[str]]:
+def _repaired(
+    source: Source, settings: Settings, *, write: bool, show: bool
+) -> tuple[Source, list[str]]:
     from skillevo.app.validate_fixes import repairs, write_repairs
 
     planned = repairs(source, settings)
-    lines = [line for repair in planned for line in repair.diff()]
+    lines = [line for repair in planned for line in repair.diff()] if show else []
     return (write_repairs(source, planned) if write else source), lines
 
 
@@ -114,7 +116,7 @@ def _tell_notices(checked: Checked, source: Source) -> None:
     name = source.config.name if source.config else ""
     for ignore in checked.unused:
         text = f"warning: {name}: nothing to ignore: {ignore.rule} in {ignore.path}"
-        click.echo(visible(text, 600), err=True)
+        click.echo(log_line(visible(text, 600)), err=True)
 
 
 def _print(form: str, checked: Checked) -> None:
@@ -141,7 +143,9 @@ def _print(form: str, checked: Checked) -> None:
 
 
 def _print_json(value: object) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    # It stands in strings only; as an escape no CI runner takes it for a command.
+    click.echo(text.replace("##[", r"#\u0023["))
 
 
 def _markdown(checked: Checked) -> str:

@@ -31,6 +31,12 @@ def find_root(start: Path) -> Path:
     Raises ConfigError when there is none.
     """
     start = start.resolve()
+    if not start.is_dir():
+        raise ConfigError(
+            f"there is no folder {start}",
+            why="a project is looked for in it and above",
+            fix="correct the path after -C",
+        )
     for folder in (start, *start.parents):
         if (folder / CONFIG_NAME).is_file():
             return folder
@@ -73,7 +79,8 @@ def load_config(root: Path, overrides: Mapping[str, Mapping[str, Any]] | None = 
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        # Editors on Windows begin a file with a byte order mark, which means nothing.
+        return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
         raise ConfigError(
             f"{path} does not exist", why="not a skillevo project", fix="skillevo init DIR"
@@ -92,6 +99,7 @@ def _build(path: Path, text: str, document: Mapping[str, Any]) -> Config:
     models = read_models(path, text, full["models"])
     gate = GateConfig(**full["gate"])
     check_sampling(path, text, models[ModelRole.ACTOR], evolve, gate)
+    settings = _settings(full, agents)
     return Config(
         root=root,
         name=project["name"],
@@ -110,7 +118,13 @@ def _build(path: Path, text: str, document: Mapping[str, Any]) -> Config:
         evolve=EvolveConfig(**{**evolve, "failure_types": tuple(evolve["failure_types"])}),
         gate=gate,
         budget=BudgetConfig(**full["budget"]),
-        digest=_digest(full, agents),
+        files=(
+            path,
+            *(root / agent["role"] for agent in full["team"]["agents"]),
+            *(root / task[split] for split in ("train", "validation", "test") if task[split]),
+        ),
+        settings=settings,
+        digest=hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest(),
     )
 
 
@@ -133,12 +147,14 @@ def _check_values(path: Path, text: str, value: Any, at: tuple[str | int, ...]) 
         )
 
 
-def _digest(full: Mapping[str, Any], agents: tuple[Agent, ...]) -> str:
-    # How skills are checked does not change what a run does.
-    settings = {key: value for key, value in full.items() if key != "validate"}
-    content = {"config": settings, "roles": [[agent.name, agent.role] for agent in agents]}
+def _settings(full: Mapping[str, Any], agents: tuple[Agent, ...]) -> dict[str, Any]:
+    """Everything that decides what a run does, as JSON values."""
+    # From which severity on a check fails changes nothing of what a run does.
+    skills = {key: value for key, value in full["validate"].items() if key != "fail_on"}
+    content = {**full, "validate": skills, "roles": {agent.name: agent.role for agent in agents}}
     # str: a date or time among the environment's free options.
-    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+    settings: dict[str, Any] = json.loads(json.dumps(content, sort_keys=True, default=str))
+    return settings
 
 
 def _with_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def read_agents(path: Path, text: str, entries: list[dict[str, Any]]) -> tuple[A
         role = path.parent / entry["role"]
         at = line_of(text, ("team", "agents", index, "role"))
         try:
-            content = role.read_text(encoding="utf-8").strip()
+            content = role.read_text(encoding="utf-8-sig").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(
                 f"{place_of(path, at)}: role file {entry['role']} of agent {name!r} cannot be read",
@@ -102,7 +102,7 @@ def _model(path: Path, text: str, role: ModelRole, table: Mapping[str, Any]) -> 
         max_tokens=table["max_tokens"],
         thinking=Thinking(table.get("thinking", "off" if remote else "default")),
         context_tokens=table.get("context_tokens", 65536 if remote else 4096),
-        in_flight=table.get("in_flight", 64 if remote else 2),
+        in_flight=table.get("in_flight", 64 if remote else 1),
         timeout_s=table.get("timeout_s", 600.0),
         gguf=path.parent / Path(table["gguf"]).expanduser() if "gguf" in table else None,
         api_key_env=table.get("api_key_env", ""),

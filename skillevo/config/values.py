@@ -90,7 +90,9 @@ class BudgetConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A whole project, checked. ``root`` is the folder of skillevo.toml."""
+    """A whole project, checked. ``root`` is the folder of skillevo.toml; ``settings`` is everything
+    that decides what a run does, as plain values, and ``digest`` its digest; ``files`` are what it
+    and its roles and data were read from."""
 
     root: Path
     name: str
@@ -102,6 +104,8 @@ class Config:
     evolve: EvolveConfig
     gate: GateConfig
     budget: BudgetConfig
+    files: tuple[Path, ...]
+    settings: Mapping[str, Any]
     digest: str
 
     @property

@@ -4,7 +4,7 @@ Branches of a run (``<run>`` is the run id, ``NNN`` the iteration)::
 
     refs/heads/skillevo/<run>/main             accepted merges only
     refs/heads/skillevo/<run>/<agent>/i<NNN>   one agent's candidate in one iteration
-    refs/skillevo/rejected/<run>/<agent>/i<NNN>   a candidate that the gate turned down
+    refs/skillevo/runs/<run>                   evidence; it keeps every candidate from being pruned
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from skillevo.core.safety import SUBJECT_LIMIT, TRAILER_LIMIT, safe_line, safe_p
 from skillevo.types import Candidate, Edit, Verdict
 
 BRANCHES = "refs/heads/skillevo"
-REJECTED = "refs/skillevo/rejected"
+EVIDENCE = "refs/skillevo/runs"
 RUN_BRANCH = "main"
 FORMAT = "1"
 
@@ -64,9 +64,9 @@ def candidate_branch(run: str, agent: str, iteration: int) -> str:
     return f"{BRANCHES}/{_candidate_path(run, agent, iteration)}"
 
 
-def rejected_ref(run: str, agent: str, iteration: int) -> str:
-    """The full ref that marks a candidate as turned down and keeps it from being pruned."""
-    return f"{REJECTED}/{_candidate_path(run, agent, iteration)}"
+def evidence_ref(run: str) -> str:
+    """The full ref of a run's evidence; ValueError for an invalid run id."""
+    return f"{EVIDENCE}/{_checked(run, valid_run(run))}"
 
 
 def short_ref(ref: str) -> str:
@@ -92,12 +92,12 @@ class RefKind(StrEnum):
 
     RUN = "run"
     CANDIDATE = "candidate"
-    REJECTED = "rejected"
+    EVIDENCE = "evidence"
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedRef:
-    """A ref of a run taken apart; a run branch has no agent and iteration 0."""
+    """A ref of a run taken apart; only a candidate has an agent and an iteration."""
 
     kind: RefKind
     run: str
@@ -107,16 +107,18 @@ class ParsedRef:
 
 def parse_ref(ref: str) -> ParsedRef | None:
     """What a full ref name says, or None when it is none of a run's refs."""
-    for prefix, kind in ((BRANCHES, RefKind.CANDIDATE), (REJECTED, RefKind.REJECTED)):
-        if not ref.startswith(prefix + "/"):
-            continue
-        run, *rest = ref.removeprefix(prefix + "/").split("/")
-        if not valid_run(run):
-            return None
-        if kind is RefKind.CANDIDATE and rest == [RUN_BRANCH]:
-            return ParsedRef(RefKind.RUN, run)
-        if len(rest) == 2 and valid_agent(rest[0]) and (found := _ITERATION.fullmatch(rest[1])):
-            return ParsedRef(kind, run, rest[0], int(found[1]))
+    if ref.startswith(EVIDENCE + "/"):
+        run = ref.removeprefix(EVIDENCE + "/")
+        return ParsedRef(RefKind.EVIDENCE, run) if valid_run(run) else None
+    if not ref.startswith(BRANCHES + "/"):
+        return None
+    run, *rest = ref.removeprefix(BRANCHES + "/").split("/")
+    if not valid_run(run):
+        return None
+    if rest == [RUN_BRANCH]:
+        return ParsedRef(RefKind.RUN, run)
+    if len(rest) == 2 and valid_agent(rest[0]) and (found := _ITERATION.fullmatch(rest[1])):
+        return ParsedRef(RefKind.CANDIDATE, run, rest[0], int(found[1]))
     return None
 
 

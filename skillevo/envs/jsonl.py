@@ -50,7 +50,7 @@ def build(task: TaskConfig) -> JsonlEnvironment:
 def load_questions(path: Path) -> tuple[Question, ...]:
     """The questions of a file. Raises DataError naming file and line of the first fault."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(
             f"data file {path} cannot be read",

@@ -120,11 +120,12 @@ def metric(name: str) -> Metric:
         )
     try:
         found = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError, NameError, SyntaxError, TypeError, ValueError) as error:
+    except (Exception, SystemExit) as error:
+        # The module runs when it is imported: anything may come out of it.
         raise ConfigError(
             f"task.metric: {name!r} cannot be loaded",
-            why=str(error),
-            fix=f"put {module}.py beside skillevo.toml or install it",
+            why=f"{type(error).__name__}: {error}",
+            fix=f"put {module}.py beside skillevo.toml or install it, and see that it imports",
         ) from error
     if not callable(found):
         raise ConfigError(f"task.metric: {name!r} is no function", fix="name a function")

@@ -20,6 +20,8 @@ INVISIBLE = re.compile(
 )
 """Characters that a reviewer cannot see, or that reorder what is seen (bidi controls)."""
 
+_RUNNER_COMMAND = re.compile(r"^ *:(?=:)|#(?=#\[)")
+
 
 def estimate_tokens(text: str) -> int:
     """About how many tokens a model reads: UTF-8 bytes divided by four, rounded up.
@@ -35,6 +37,11 @@ def visible(text: str, limit: int = 120) -> str:
     if not shown.isprintable():
         shown = "".join(c if c.isprintable() else _escaped(c) for c in shown)
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def log_line(line: str) -> str:
+    """A printed line without what a CI runner takes for a command: ``::`` first, ``##[`` anywhere."""
+    return _RUNNER_COMMAND.sub(lambda match: match[0][:-1] + f"\\x{ord(match[0][-1]):02x}", line)
 
 
 def _escaped(character: str) -> str:

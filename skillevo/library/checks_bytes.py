@@ -8,7 +8,7 @@ from skillevo.library.characters import FORBIDDEN_IN_BODY
 from skillevo.library.nodes import Document, Finding
 
 MAX_FILE_BYTES = 1024 * 1024
-MAX_HEADER_CHARACTERS = 64 * 1024
+MAX_HEADER_BYTES = 64 * 1024
 
 
 def decode(data: bytes) -> tuple[str, list[Finding]]:
@@ -37,9 +37,9 @@ def check_text(document: Document) -> Iterator[Finding]:
     if found:
         message = f"the text holds the control character U+{ord(found.group()):04X}"
         yield Finding("control-character", found.start(), message)
-    size = document.header_end - document.header_start
-    if size > MAX_HEADER_CHARACTERS:
-        message = f"the front matter has {size:,} characters"
+    size = len(text[document.header_start : document.header_end].encode())
+    if size > MAX_HEADER_BYTES:
+        message = f"the front matter has {size:,} bytes"
         yield Finding("header-too-large", document.header_start, message)
 
 

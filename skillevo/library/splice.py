@@ -31,7 +31,7 @@ def insert_entry(document: Document, key: str, value: str) -> str:
         return text[:place] + comma + entry + text[place:]
     indent = ""
     if root is not None:
-        first = root.entries[0].key.start
+        first = root.start
         indent = " " * (first - text.rfind("\n", 0, first) - 1)
     place = document.header_end
     return f"{text[:place]}{indent}{entry}{document.newline}{text[place:]}"

@@ -10,8 +10,8 @@ from skillevo.errors import LibraryError
 from skillevo.library.characters import estimate_tokens
 from skillevo.library.document import parse_skill
 from skillevo.library.names import normalise_name, valid_name
-from skillevo.library.rules import check_skill
-from skillevo.types import Edit, Library, Resource, Severity, Skill
+from skillevo.library.standard import FORMAT, Standard
+from skillevo.types import Edit, Library, Resource, Skill
 
 __all__ = [
     "apply_edit",
@@ -32,27 +32,29 @@ def skill_path(agent: str, skill: str) -> str:
     return f"skills/{agent}/{skill}/{_SKILL_FILE}"
 
 
-def library_from_files(agent: str, files: Mapping[str, _File], *, profile: str = "spec") -> Library:
+def library_from_files(
+    agent: str, files: Mapping[str, _File], *, standard: Standard = FORMAT
+) -> Library:
     """The library that the files of ``skills/<agent>/`` make.
 
     ``files`` maps a path below that folder to (git mode, blob id, bytes), the bytes for SKILL.md
     only. Files directly in the folder are no part of it. Raises LibraryError, with path and line,
-    for a folder without SKILL.md and for a skill that breaks an error rule.
+    for a folder without SKILL.md and for a skill below the standard.
     """
     folders: defaultdict[str, dict[str, _File]] = defaultdict(dict)
     for path, file in files.items():
         folder, slash, rest = path.partition("/")
         if slash and not folder.startswith("."):
             folders[folder][rest] = file
-    skills = [_skill(agent, name, own, profile) for name, own in sorted(folders.items())]
+    skills = [_skill(agent, name, own, standard) for name, own in sorted(folders.items())]
     return Library(agent, tuple(skills))
 
 
-def apply_edit(library: Library, edit: Edit, *, profile: str = "spec") -> Library:
+def apply_edit(library: Library, edit: Edit, *, standard: Standard = FORMAT) -> Library:
     """The library after the edit: its removals, then its new text.
 
     A skill that stays keeps its other files. Raises LibraryError for a skill to remove that is not
-    there, and for a text that breaks an error rule or whose name is not the edit's skill.
+    there, and for a text below the standard, which includes that its name is the edit's skill.
     """
     if edit.agent != library.agent:
         raise LibraryError(
@@ -74,13 +76,13 @@ def apply_edit(library: Library, edit: Edit, *, profile: str = "spec") -> Librar
             skill_path(library.agent, edit.skill),
             edit.skill,
             edit.text.encode("utf-8", "surrogatepass"),
-            profile,
+            standard,
             old.resources if old else (),
         )
     return replace(library, skills=tuple(skills[name] for name in sorted(skills)))
 
 
-def _skill(agent: str, name: str, files: Mapping[str, _File], profile: str) -> Skill:
+def _skill(agent: str, name: str, files: Mapping[str, _File], standard: Standard) -> Skill:
     path = skill_path(agent, name)
     if _SKILL_FILE not in files:
         raise LibraryError(
@@ -100,15 +102,14 @@ def _skill(agent: str, name: str, files: Mapping[str, _File], profile: str) -> S
         for rest, file in sorted(files.items())
         if rest != _SKILL_FILE
     )
-    return _checked(path, name, data, profile, resources)
+    return _checked(path, name, data, standard, resources)
 
 
 def _checked(
-    path: str, name: str, data: bytes, profile: str, resources: tuple[Resource, ...]
+    path: str, name: str, data: bytes, standard: Standard, resources: tuple[Resource, ...]
 ) -> Skill:
-    """The skill in ``data``, which passes every error rule; else LibraryError at ``path``."""
-    problems = check_skill(path, data, profile=profile, directory=name)
-    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+    """The skill in ``data``, which holds the standard; else LibraryError at ``path``."""
+    errors = standard.errors(path, data, name)
     if errors:
         first, more = errors[0], len(errors) - 1
         raise LibraryError(

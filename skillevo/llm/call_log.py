@@ -8,11 +8,12 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
 
-from skillevo.errors import EnvironmentFault
+from skillevo.errors import CallFailed, EnvironmentFault
 from skillevo.types import ChatReply, ChatRequest, ModelIdentity, ModelRole
 
 FORMAT = 1
@@ -22,19 +23,48 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 _COUNTS = ("prompt_tokens", "completion_tokens", "cached_tokens")
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Calls sent before, and the tokens that were reported for them."""
+
+    calls: int = 0
+    tokens: int = 0
+
+    def and_one(self, outcome: ChatReply | CallFailed) -> Spent:
+        """With one call more."""
+        counts = (
+            (outcome.prompt_tokens, outcome.completion_tokens)
+            if isinstance(outcome, ChatReply)
+            else ()
+        )
+        return Spent(self.calls + 1, self.tokens + sum(count or 0 for count in counts))
+
+
 class CallLog:
     """An append-only JSONL file of answered calls, held in memory by key.
 
     A line is ``{format, key, reply, role}``, with the request too unless an actor made the call:
-    an actor's messages stand in its trajectory. One process writes at a time. A torn last line (a
-    crash while writing) is dropped; other damaged lines are skipped and counted in ``damaged``. The
-    file is opened for writing by the first append.
+    an actor's messages stand in its trajectory. A call that failed has ``failed`` (the reason) and
+    ``terminal`` instead of ``reply``. One process writes at a time. A torn last line (a crash while
+    writing) is dropped; other damaged lines are skipped and counted in ``damaged``. The file is
+    opened for writing by the first append.
+
+    While ``replaying`` says so, a call that failed fails again; else it is asked anew.
     """
 
-    def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        replaying: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._path = path
         self._clock = clock
+        self._replaying = replaying
         self._replies: dict[str, ChatReply] = {}
+        self._failures: dict[str, CallFailed] = {}
+        self.spent = Spent()
         self._fd: int | None = None
         self._good = 0
         self._unsynced = 0
@@ -90,11 +120,29 @@ class CallLog:
         """The logged answer, or None."""
         return self._replies.get(key)
 
+    def failure(self, key: str) -> CallFailed | None:
+        """How the call failed before, while that is to be repeated."""
+        return self._failures.get(key) if self._replaying() else None
+
     def put(self, key: str, request: ChatRequest, reply: ChatReply) -> None:
         """Append an answer, as one write. EnvironmentFault when it cannot be stored whole."""
+        self._append(_record(key, request, reply))
+        self._replies[key] = reply
+
+    def put_failure(self, key: str, request: ChatRequest, failure: CallFailed) -> None:
+        """Append that a call has no answer, like ``put``."""
+        self._append({
+            "format": FORMAT,
+            "key": key,
+            "role": request.role,
+            "failed": failure.reason,
+            "terminal": failure.terminal,
+        })  # fmt: skip
+
+    def _append(self, record: dict[str, Any]) -> None:
         if self._fault is not None:
             raise self._fault
-        line = _canonical(_record(key, request, reply)) + b"\n"
+        line = _canonical(record) + b"\n"
         try:
             fd = self._open() if self._fd is None else self._fd
             if os.write(fd, line) < len(line):
@@ -104,7 +152,6 @@ class CallLog:
             self._sync_when_due(fd)
         except OSError as error:
             self._give_up(error)
-        self._replies[key] = reply
 
     def close(self) -> None:
         """Flush to the disk and close. Safe to call twice; EnvironmentFault when flushing fails."""
@@ -135,8 +182,13 @@ class CallLog:
             entry = _parse(line)
             if entry is None:
                 self.damaged += 1
+                continue
+            key, outcome = entry
+            if isinstance(outcome, CallFailed):
+                self._failures[key] = outcome
             else:
-                self._replies[entry[0]] = entry[1]
+                self._replies[key] = outcome
+            self.spent = self.spent.and_one(outcome)
 
     def _open(self) -> int:
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -186,10 +238,14 @@ def _record(key: str, request: ChatRequest, reply: ChatReply) -> dict[str, Any]:
     return record
 
 
-def _parse(line: bytes) -> tuple[str, ChatReply] | None:
-    """Key and reply of one line, or None when it is damaged."""
+def _parse(line: bytes) -> tuple[str, ChatReply | CallFailed] | None:
+    """Key and reply or failure of one line, or None when it is damaged."""
     try:
         record = json.loads(line)
+        if isinstance(record.get("failed"), str) and isinstance(record["key"], str):
+            return record["key"], CallFailed(
+                record["failed"], terminal=record.get("terminal") is True
+            )
         key, answer = record["key"], record["reply"]
         counts = [answer.get(name) for name in _COUNTS]
         prompt, completion, cached = counts

@@ -60,6 +60,10 @@ class LoggedModel:
             if logged is not None:
                 self._meter.reused(request.role)
                 return replace(logged, key=key, reused=True)
+            failure = self._log.failure(key)
+            if failure is not None:
+                self._meter.reused(request.role)
+                raise failure.with_traceback(None)
             flight = self._flights.get(key)
             if flight is None:
                 return await self._lead(key, request)
@@ -79,7 +83,11 @@ class LoggedModel:
                 reply = replace(await self._ask(request), key=key)
             self._log.put(key, request, reply)
             return reply
-        except (CallFailed, EnvironmentFault) as error:
+        except CallFailed as error:
+            flight.failure = error
+            self._log.put_failure(key, request, error)
+            raise
+        except EnvironmentFault as error:
             flight.failure = error
             raise
         finally:

@@ -24,6 +24,16 @@ _MOST_THREADS = 8
 _ENVIRONMENT = {"OMP_WAIT_POLICY": "PASSIVE"}
 
 
+def check_embedded() -> None:
+    """Raise EnvironmentFault when the package that serves the embedded model is missing."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise EnvironmentFault(
+            "the embedded model cannot run",
+            why="the package xllamacpp is not installed",
+            fix=f"{sys.executable} -m pip install xllamacpp",
+        )
+
+
 class EmbeddedServer:
     """Serves ``gguf`` on a random port of the loopback address while the context is open.
 
@@ -63,12 +73,7 @@ class EmbeddedServer:
 
     async def __aenter__(self) -> EmbeddedServer:
         """Start the server and wait until it is ready."""
-        if importlib.util.find_spec("xllamacpp") is None:
-            raise EnvironmentFault(
-                "cannot start the embedded model",
-                why="the package xllamacpp is not installed",
-                fix="run `pip install 'skillevo[local]'`",
-            )
+        check_embedded()
         self._process = await self._spawn()
         try:
             self._base_url = f"{await self._address(self._process)}/v1"

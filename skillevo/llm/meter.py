@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from skillevo.errors import BudgetReached
+from skillevo.llm.call_log import Spent
 from skillevo.types import ChatReply, ChatRequest, ModelRole, RoleUsage, Usage
+
+NOTHING = Spent()
 
 
 @dataclass(slots=True)
@@ -24,7 +27,8 @@ class Meter:
     """Counts calls and tokens, and refuses a call before it is sent once a cap is met.
 
     ``clock`` gives seconds; ``minutes`` run from the construction. A cap of None is no cap. Answers
-    that report no tokens count towards ``tokens`` by an estimate, a token per 4 bytes.
+    that report no tokens count towards ``tokens`` by an estimate, a token per 4 bytes. ``spent``
+    counts towards the caps from the start.
     """
 
     def __init__(
@@ -33,6 +37,7 @@ class Meter:
         minutes: float | None = None,
         calls: int | None = None,
         tokens: int | None = None,
+        spent: Spent = NOTHING,
     ) -> None:
         self._clock = clock
         self._start = clock()
@@ -40,8 +45,8 @@ class Meter:
         self._calls = calls
         self._tokens = tokens
         self._roles = {role: _Counts() for role in ModelRole}
-        self._issued = 0
-        self._spent_tokens = 0
+        self._issued = spent.calls
+        self._spent_tokens = spent.tokens
         self._in_flight = 0
 
     def check(self) -> None:

@@ -27,6 +27,7 @@ from skillevo.types import ChatReply, ChatRequest, ModelIdentity
 _CONNECT_S = 2.5
 _KEEP_S = 60.0
 _NO_KEY = "none"
+_TOO_LATE = "no answer in time"
 _DENIED = frozenset({401, 403, 404})
 
 __all__ = ["OpenAIChat", "ProbeResult", "probe"]
@@ -66,6 +67,7 @@ class OpenAIChat:
     ) -> None:
         self._place = public_url(base_url)
         self._identity = ModelIdentity(endpoint or self._place, model, revision)
+        self._timeout_s = timeout_s
         self._client = _client(base_url, api_key, timeout_s, max_in_flight)
         self._rng = rng or random.Random()
         self._sleep = sleep
@@ -105,9 +107,12 @@ class OpenAIChat:
         """One request; whatever goes wrong on the wire comes back as a value."""
         started = self._clock()
         try:
-            return wire.parse_reply(
-                await self._client.post("/chat/completions", cast_to=bytes, body=body)
-            )
+            # The client's own timeout starts anew with every byte that trickles in.
+            async with asyncio.timeout(self._timeout_s):
+                payload = await self._client.post("/chat/completions", cast_to=bytes, body=body)
+            return wire.parse_reply(payload)
+        except TimeoutError:
+            return _Fault(_TOO_LATE)
         except wire.BrokenReply as error:
             self._breaker.connected()
             return _Fault(f"the answer is no chat completion: {error}")
@@ -186,7 +191,7 @@ def _connection_fault(error: openai.APIConnectionError) -> _Fault:
     if name in ("ConnectError", "ConnectTimeout"):
         return _Fault(f"cannot connect ({detail or 'timed out'})", unconnected=True)
     if isinstance(error, openai.APITimeoutError):
-        return _Fault("no answer in time")
+        return _Fault(_TOO_LATE)
     return _Fault(f"the connection broke ({detail or name})")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from skillevo.types import ChatReply, ChatRequest, Thinking
 
 _MESSAGE_CHARS = 300
+_MOST_TOKENS = 2**53
 _OVERFLOW = ("maximum context length", "exceeds the available context size")
 
 
@@ -91,7 +92,7 @@ def _first(choices: Any) -> Mapping[str, Any]:
 
 def _count(owner: Any, name: str) -> int | None:
     value = owner.get(name) if isinstance(owner, dict) else None
-    return value if type(value) is int and value >= 0 else None
+    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else None
 
 
 def error_message(payload: object, fallback: str) -> str:

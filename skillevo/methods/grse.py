@@ -17,6 +17,7 @@ from skillevo.core.plan import due_operators
 from skillevo.credit.aggregator import Aggregator
 from skillevo.credit.critic import Critic
 from skillevo.errors import LibraryError
+from skillevo.library.standard import FORMAT, Standard
 from skillevo.library.tree import apply_edit
 from skillevo.operators.base import LibraryOperator, OperatorContext
 from skillevo.types import (
@@ -41,7 +42,7 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class Grse:
     """Group-relative skill evolution (method.md 2). ``schedule`` says when each operator is due;
-    ``notify`` is told of each assessment as it comes."""
+    ``notify`` is told of each assessment as it comes; skills hold the ``standard``."""
 
     critic: Critic
     aggregator: Aggregator
@@ -49,6 +50,7 @@ class Grse:
     schedule: Mapping[str, int]
     momentum: float
     notify: Callable[[Assessment], None]
+    standard: Standard = FORMAT
 
     @property
     def name(self) -> str:
@@ -129,7 +131,7 @@ class Grse:
                 if isinstance(proposal, Refusal):
                     refusals.append(proposal)
                     continue
-                library = _apply(context.library, proposal, refused)
+                library = _apply(context.library, proposal, refused, self.standard)
                 if isinstance(library, Refusal):
                     refusals.append(library)
                     continue
@@ -168,13 +170,15 @@ def _untouched(context: OperatorContext, edit: Edit) -> frozenset[str]:
     return context.present - {edit.skill}
 
 
-def _apply(library: Library, edit: Edit, refused: frozenset[str]) -> Library | Refusal:
+def _apply(
+    library: Library, edit: Edit, refused: frozenset[str], standard: Standard
+) -> Library | Refusal:
     """The library after the edit, or why it is not made: rejected before, or against the rules."""
     if edit.digest in refused:
         reason = "the gate rejected the same edit earlier in this run"
         return Refusal(edit.operator, edit.agent, edit.skill, reason)
     try:
-        edited = apply_edit(library, edit)
+        edited = apply_edit(library, edit, standard=standard)
     except LibraryError as error:
         reason = f"{error.what}: {error.why}" if error.why else error.what
         return Refusal(edit.operator, edit.agent, edit.skill, reason)

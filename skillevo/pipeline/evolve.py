@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from skillevo.core.evidence import EVENTS, result_file
 from skillevo.core.refs import run_branch
 from skillevo.errors import BudgetReached
 from skillevo.pipeline.iteration import Stage
@@ -20,7 +21,7 @@ async def evolve(run: Run) -> RunResult:
 
     Raises what the models and the store raise for faults of the whole run.
     """
-    await asyncio.to_thread(run.store.begin, run.id, run.base)
+    await asyncio.to_thread(run.store.begin, run.id, run.base, {"run.json": run.record})
     at = Position(run.base, run.team, MethodState())
     done: list[IterationResult] = []
     not_done: list[str] = []
@@ -32,16 +33,18 @@ async def evolve(run: Run) -> RunResult:
             break
         result, at = outcome
         done.append(result)
+        run.finished(result)
     final = at.score.mean if at.score else None
+    last = Stage(run, 0)
     if final is None and not not_done:
-        measured = await _within_budget(Stage(run, 0).measure_final(at.team))
+        measured = await _within_budget(last.measure_final(at.team))
         if isinstance(measured, BudgetReached):
             not_done.append(f"the final team's validation score ({measured.cap} used up)")
         elif measured.rewards:
             final = measured.mean
         else:
             not_done.append("the final team's validation score (no question could be scored)")
-    return RunResult(
+    told = RunResult(
         run=run.id,
         base=run.base,
         branch=run_branch(run.id).removeprefix("refs/heads/"),
@@ -50,6 +53,9 @@ async def evolve(run: Run) -> RunResult:
         final_score=final,
         not_done=tuple(not_done),
     )
+    events = at.events + last.seen.events([])
+    await asyncio.to_thread(run.store.end, {**result_file(told), EVENTS: events})
+    return told
 
 
 def _missed(run: Run, index: int, doing: str, stop: BudgetReached) -> list[str]:

@@ -7,6 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from skillevo.core.evidence import (
+    EVENTS,
+    Files,
+    Seen,
+    decision_files,
+    edit_file,
+    later_events,
+    learning_files,
+)
 from skillevo.core.refs import candidate_branch
 from skillevo.core.seeds import Phase, draw
 from skillevo.core.settle import settle
@@ -25,13 +34,26 @@ from skillevo.types import (
     Group,
     IterationResult,
     MethodState,
+    Outcome,
     Question,
     Score,
+    Settlement,
     StepResult,
     Team,
     Trajectory,
     Verdict,
 )
+
+Judged = tuple[Candidate, Score, Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What became of the candidates, the method's next state, and all events so far."""
+
+    settlement: Settlement
+    state: MethodState
+    events: str
 
 
 @dataclass(slots=True)
@@ -42,6 +64,10 @@ class Stage:
     index: int
     doing: str = "start"
     excluded: list[Excluded] = field(default_factory=list)
+    seen: Seen = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.seen = Seen(self.index)
 
     async def iterate(self, at: Position) -> tuple[IterationResult, Position]:
         """Base score, groups and credit, edits as commits, gate, merges."""
@@ -50,12 +76,12 @@ class Stage:
         base = at.score or await self._measure_base(at.team)
         groups: list[Group] = []
         step = await self._learn(at, groups)
-        candidates = await self._commit(at, step)
+        candidates = await self._commit(at, step, groups)
         judged = await self._judge(base, at.team, candidates)
-        decided = [(candidate, verdict) for candidate, (_, verdict) in judged]
-        head, team, merges = await self._merge(at, decided)
-        state = settle(step.state, [(e.edit, v.decision) for c, v in decided for e in c.edits])
-        score = self._next_score(base, [(s, v) for _, (s, v) in judged])
+        published = await self._publish(at, base, step, judged)
+        state, outcomes = published.state, published.settlement.outcomes
+        team, moved = await self._next_team(at, published.settlement)
+        score = None if moved else self._next_score(base, judged, outcomes)
         result = IterationResult(
             index=self.index,
             base_score=base.mean,
@@ -64,11 +90,11 @@ class Stage:
             contrast=sum(any(g.advantages) for g in groups),
             excluded=tuple((e.question, e.reason) for e in self.excluded),
             critic=_critic_counts(step),
-            agents=_agent_results(run.team, decided, merges),
+            agents=_agent_results(run.team, outcomes),
             refusals=step.refusals,
         )
         self._record(step, state, result)
-        return result, Position(head, team, state, score)
+        return result, Position(published.settlement.head, team, state, score, published.events)
 
     async def measure_final(self, team: Team) -> Score:
         """The team's score on V after the last iteration, with progress."""
@@ -122,7 +148,9 @@ class Stage:
 
     # --- edits, gate, merge -----------------------------------------------------------------------
 
-    async def _commit(self, at: Position, step: StepResult) -> list[Candidate]:
+    async def _commit(
+        self, at: Position, step: StepResult, groups: Sequence[Group]
+    ) -> list[Candidate]:
         """One candidate per edited agent, in team order; each edit is one commit."""
         run = self.run
         self.doing = "edits"
@@ -130,15 +158,29 @@ class Stage:
         for agent in run.team.agents:
             edits = [edit for edit in step.edits if edit.agent == agent.name]
             if edits:
-                candidates.append(await self._candidate(at, agent.name, edits))
+                candidates.append(await self._candidate(at, agent.name, edits, step, groups))
         return candidates
 
-    async def _candidate(self, at: Position, agent: str, edits: Sequence[Edit]) -> Candidate:
-        library = at.team.library(agent)
+    async def _candidate(
+        self,
+        at: Position,
+        agent: str,
+        edits: Sequence[Edit],
+        step: StepResult,
+        groups: Sequence[Group],
+    ) -> Candidate:
+        libraries = [at.team.library(agent)]
         for edit in edits:
-            library = apply_edit(library, edit)
-        store = self.run.store
-        committed = await asyncio.to_thread(store.commit, agent, self.index, edits, at.head)
+            libraries.append(apply_edit(libraries[-1], edit))
+        before = dict(zip(edits, libraries, strict=False))
+
+        def evidence(name: str, edit: Edit) -> str:
+            old = before[edit].get(edit.skill)
+            return edit_file(name, edit, self.index, old, groups, step.assessments, self.seen)
+
+        committed = await asyncio.to_thread(
+            self.run.store.commit, agent, self.index, edits, at.head, evidence
+        )
         for entry in committed:
             self.run.log.event(
                 "edit",
@@ -155,43 +197,72 @@ class Stage:
             branch=candidate_branch(self.run.id, agent, self.index),
             base=at.head,
             head=committed[-1].commit,
-            library=library,
+            library=libraries[-1],
             edits=tuple(committed),
         )
 
     async def _judge(
         self, base: Score, team: Team, candidates: Sequence[Candidate]
-    ) -> list[tuple[Candidate, tuple[Score, Verdict]]]:
+    ) -> list[Judged]:
         if not candidates:
             return []
         self._begin("gate", len(candidates))
         judged = await self.run.gate.judge(base, team, candidates, self._scored)
-        return list(zip(candidates, judged, strict=True))
+        return [(c, s, v) for c, (s, v) in zip(candidates, judged, strict=True)]
 
-    async def _merge(
-        self, at: Position, decided: Sequence[tuple[Candidate, Verdict]]
-    ) -> tuple[str, Team, dict[str, str]]:
-        """Accepted candidates one after the other onto the run branch; the rest stay."""
+    async def _publish(
+        self, at: Position, base: Score, step: StepResult, judged: Sequence[Judged]
+    ) -> Published:
+        """Decisions recorded with the iteration's evidence; accepted candidates merged."""
         self.doing = "merge"
-        store = self.run.store
-        head, team, merges = at.head, at.team, {}
-        for candidate, verdict in decided:
-            if verdict.decision is Decision.ACCEPT:
-                head = await asyncio.to_thread(store.accept, candidate, verdict)
-                team = team.with_library(candidate.library)
-                merges[candidate.agent] = head
-            else:
-                await asyncio.to_thread(store.reject, candidate, verdict)
-            self.run.log.event("verdict", iteration=self.index, verdict=verdict)
-        return head, team, merges
+        made: list[tuple[MethodState, str]] = []
 
-    def _next_score(self, base: Score, judged: Sequence[tuple[Score, Verdict]]) -> Score | None:
+        def evidence(settlement: Settlement) -> Files:
+            outcomes = settlement.outcomes
+            decided = [(e.edit, one.decision) for one in outcomes for e in one.candidate.edits]
+            state = settle(step.state, decided)
+            excluded = [(e.question, e.reason) for e in self.excluded]
+            later = later_events(self.index, excluded, step, outcomes)
+            events = at.events + self.seen.events(later)
+            made.append((state, events))
+            scores = [(s, one) for (_, s, _), one in zip(judged, outcomes, strict=True)]
+            return {
+                **learning_files(self.index, step),
+                **decision_files(self.index, base, scores, state),
+                EVENTS: events,
+            }
+
+        settlement = await asyncio.to_thread(
+            self.run.store.publish, self.index, [(c, v) for c, _, v in judged], evidence
+        )
+        for one in settlement.outcomes:
+            verdict = replace(one.verdict, decision=one.decision)
+            self.run.log.event("verdict", iteration=self.index, verdict=verdict)
+        return Published(settlement, *made[-1])
+
+    async def _next_team(self, at: Position, settlement: Settlement) -> tuple[Team, bool]:
+        """The team at the head of the run branch, and whether others had a part in it."""
+        if settlement.tip != at.head:
+            read = self.run.store.team_libraries
+            libraries = await asyncio.to_thread(read, settlement.head)
+            names = [agent.name for agent in at.team.agents]
+            return replace(at.team, libraries=tuple(libraries[name] for name in names)), True
+        team = at.team
+        for one in settlement.outcomes:
+            if one.decision is Decision.ACCEPT:
+                team = team.with_library(one.candidate.library)
+        return team, False
+
+    def _next_score(
+        self, base: Score, judged: Sequence[Judged], outcomes: Sequence[Outcome]
+    ) -> Score | None:
         """The next base when it is known: unchanged, or that of the only accepted candidate.
 
         A score that misses questions is measured again: kept, it would leave every later gate as
         indecisive as this one.
         """
-        accepted = [score for score, verdict in judged if verdict.decision is Decision.ACCEPT]
+        pairs = zip(judged, outcomes, strict=True)
+        accepted = [score for (_, score, _), one in pairs if one.decision is Decision.ACCEPT]
         known = [base] if not accepted else accepted if self.run.reuse_base else []
         if len(known) != 1 or len(known[0].rewards) < len(self.run.gate.questions):
             return None
@@ -209,6 +280,7 @@ class Stage:
 
     def _rolled_out(self, phase: str, trajectory: Trajectory) -> None:
         log = self.run.log
+        self.seen.rollout(phase, trajectory)
         log.trajectory(self.index, phase, trajectory)
         log.event(
             "rollout",
@@ -230,21 +302,19 @@ class Stage:
         log.record(self.index, "result", {"result": result})
 
 
-def _agent_results(
-    team: Team, decided: Sequence[tuple[Candidate, Verdict]], merges: dict[str, str]
-) -> tuple[AgentResult, ...]:
-    by_agent = {candidate.agent: (candidate, verdict) for candidate, verdict in decided}
+def _agent_results(team: Team, outcomes: Sequence[Outcome]) -> tuple[AgentResult, ...]:
+    by_agent = {one.candidate.agent: one for one in outcomes}
     results = []
     for agent in team.agents:
         result = AgentResult(agent.name, (), Decision.UNCHANGED)
         if agent.name in by_agent:
-            candidate, verdict = by_agent[agent.name]
+            one = by_agent[agent.name]
             result = replace(
                 result,
-                edits=candidate.edits,
-                decision=verdict.decision,
-                verdict=verdict,
-                merge=merges.get(agent.name, ""),
+                edits=one.candidate.edits,
+                decision=one.decision,
+                verdict=one.verdict,
+                merge=one.merge,
             )
         results.append(result)
     return tuple(results)

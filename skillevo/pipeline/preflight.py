@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations
 
 from skillevo.errors import DataError
@@ -10,14 +11,24 @@ from skillevo.types import Split
 
 
 def check_splits(environment: Environment) -> None:
-    """Raise DataError when training or validation is empty, or two splits share a question."""
-    ids = {split: {q.id for q in environment.questions(split)} for split in Split}
+    """Raise DataError when training or validation is empty, a question occurs twice, or two splits
+    share one."""
+    counts = {split: Counter(q.id for q in environment.questions(split)) for split in Split}
+    ids = {split: set(count) for split, count in counts.items()}
     for split in (Split.TRAIN, Split.VALIDATION):
         if not ids[split]:
             raise DataError(
                 f"the {split} split holds no question",
                 why="evolve needs questions to learn from and others to test on",
                 fix=f"set {split} in [task] of skillevo.toml",
+            )
+    for split, count in counts.items():
+        id_, times = max(count.items(), key=lambda item: item[1], default=("", 0))
+        if times > 1:
+            raise DataError(
+                f"the {split} split holds the question {id_!r} {times} times",
+                why="results are kept by question id",
+                fix="give every question its own id, in one place",
             )
     for first, second in combinations(Split, 2):
         shared = sorted(ids[first] & ids[second])

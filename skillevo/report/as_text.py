@@ -10,6 +10,7 @@ from skillevo.library.diff import SkillChange
 from skillevo.types import (
     AgentResult,
     CommittedEdit,
+    CriticCounts,
     Decision,
     IterationResult,
     Refusal,
@@ -20,6 +21,10 @@ from skillevo.types import (
 
 WIDTH = 80
 SHOWN = 3
+UNREAD = (
+    "warning: no answer of the critic could be used, so nothing was learned: the model is too "
+    "small for the task, cut off by max_tokens, or its server ignores JSON schemas"
+)
 
 
 def iteration_lines(iteration: IterationResult, group_size: int) -> list[str]:
@@ -28,40 +33,45 @@ def iteration_lines(iteration: IterationResult, group_size: int) -> list[str]:
         f"iteration {iteration.index}: {iteration.groups} questions x {group_size} rollouts, "
         f"mean reward {iteration.mean_reward:.3f}, {iteration.contrast} with contrast",
     ]
-    lines += _critic_lines(iteration)
+    lines.append(_critic_line(iteration.critic))
+    if unread(iteration.critic):
+        lines += textwrap.wrap(UNREAD, WIDTH, initial_indent="  ", subsequent_indent="  ")
     if iteration.excluded:
         question, reason = iteration.excluded[0]
         lines.append(cut(f"  left out: {len(iteration.excluded)} ({question}: {reason})"))
     for agent in iteration.agents:
-        lines += agent_lines(agent)
-    if iteration.refusals:
-        lines.append(f"  not made: {len(iteration.refusals)}")
-        lines += [_refusal_line(refusal) for refusal in iteration.refusals[:SHOWN]]
+        refused = [r for r in iteration.refusals if r.agent == agent.agent]
+        lines += agent_lines(agent, refused)
     return lines
 
 
+def unread(critic: CriticCounts) -> bool:
+    """True when not one answer of the critic could be used: such an iteration learns nothing."""
+    return not critic.accepted and not critic.repaired and bool(critic.unusable)
+
+
+def _critic_line(critic: CriticCounts) -> str:
+    usable = critic.accepted + critic.repaired
+    asked = usable + critic.unusable + critic.unavailable
+    repaired = f" ({critic.repaired} after repair)" if critic.repaired else ""
+    lost = f", {critic.unavailable} not to be had" if critic.unavailable else ""
+    return (
+        f"  critic: {usable} of {asked} answers usable{repaired}{lost}, "
+        f"{critic.rejected_items} of their items dropped"
+    )
+
+
+def agent_lines(result: AgentResult, refused: Sequence[Refusal]) -> list[str]:
+    """One agent: the verdict on its candidate, its edits, and up to three that were not made."""
+    lines = [f"  {result.agent:<9} unchanged: no edit was made"]
+    if result.verdict is not None:
+        lines = [verdict_line(result.verdict), *(edit_line(entry) for entry in result.edits)]
+    return [*lines, *(_refusal_line(refusal) for refusal in refused[:SHOWN])]
+
+
 def _refusal_line(refusal: Refusal) -> str:
-    what = f"{refusal.agent}: {refusal.operator.value} {refusal.skill}".rstrip()
-    return cut(f"    {what}: {refusal.reason}")
-
-
-def _critic_lines(iteration: IterationResult) -> list[str]:
-    critic = iteration.critic
-    counts = {
-        "accepted": critic.accepted,
-        "repaired": critic.repaired,
-        "unusable": critic.unusable,
-        "unavailable": critic.unavailable,
-    }
-    said = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "no answer"
-    return [f"  critic: {said}; {critic.rejected_items} items rejected"]
-
-
-def agent_lines(result: AgentResult) -> list[str]:
-    """One agent: the verdict on its candidate, then its edits."""
-    if result.verdict is None:
-        return [f"  {result.agent:<9} unchanged: no edit was made"]
-    return [verdict_line(result.verdict), *(edit_line(entry) for entry in result.edits)]
+    what = f"{refusal.operator.value} {refusal.skill}".rstrip()
+    return cut(f"    not made: {what}: {refusal.reason}")
 
 
 def verdict_line(verdict: Verdict) -> str:
@@ -87,20 +97,25 @@ def edit_line(entry: CommittedEdit) -> str:
     return cut(f"    {entry.commit[:9]} {edit.operator.value} {edit.skill}: {edit.summary}")
 
 
-def closing_lines(result: RunResult, usage: Usage) -> list[str]:
+def closing_lines(result: RunResult, usage: Usage, *, simulated: bool = False) -> list[str]:
     """What the whole run came to: scores, branch, calls, tokens, what was not done."""
     lines = [_score_line(result), f"branch: {result.branch} at {result.head[:9]}"]
     lines.append(f"calls: {usage.issued} sent, {usage.reused} reused, {usage.failed} failed")
-    tokens = [
-        f"{role.role.value} {_count(role.prompt_tokens)} + {_count(role.completion_tokens)}"
-        for role in usage.roles
-        if role.issued
-    ]
-    spent = "tokens (prompt + completion): " + (", ".join(tokens) or "none")
-    lines += textwrap.wrap(spent, WIDTH, subsequent_indent="  ")
+    lines += textwrap.wrap(_token_line(usage, simulated), WIDTH, subsequent_indent="  ")
     for missing in result.not_done:
         lines += textwrap.wrap(f"not done: {missing}", WIDTH, subsequent_indent="  ")
     return lines
+
+
+def _token_line(usage: Usage, simulated: bool) -> str:
+    asked = [role for role in usage.roles if role.issued]
+    if not any(role.prompt_tokens is not None for role in asked):
+        return "tokens: not reported by the server" if asked else "tokens: none"
+    counts = ", ".join(
+        f"{role.role.value} {_count(role.prompt_tokens)} + {_count(role.completion_tokens)}"
+        for role in asked
+    )
+    return f"tokens (prompt + completion{', simulated' if simulated else ''}): {counts}"
 
 
 def _score_line(result: RunResult) -> str:

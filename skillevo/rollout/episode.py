@@ -146,7 +146,7 @@ async def run_episode(
     except CallFailed as error:
         reason = StopReason.REFUSED if error.terminal else StopReason.UNAVAILABLE
         return _faulty(question, player, reason, error.reason)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if isinstance(error, ExceptionGroup) and error.subgroup((SkillevoError, BudgetReached)):
             raise
         return _faulty(question, player, StopReason.FAILED, f"{type(error).__name__}: {error}")

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from skillevo.core.evidence import Files, digest
 from skillevo.core.refs import (
     candidate_branch,
     edit_id,
     edit_message,
     merge_message,
-    rejected_ref,
     run_branch,
     short_ref,
     valid_agent,
-    valid_name,
     valid_run,
 )
-from skillevo.errors import ConfigError, ConflictError, LibraryError
+from skillevo.errors import ConfigError
+from skillevo.library.standard import FORMAT, Standard
+from skillevo.store.candidate_tree import CandidateTree
+from skillevo.store.committer import Committer, signed_commits
 from skillevo.store.git import Repository
-from skillevo.store.libraries import SKILL_FILE, SKILLS, read_libraries
-from skillevo.store.trees import TreeWriter, tree_writer
-from skillevo.store.values import Entry, Identity, RefChange, Stamp
-from skillevo.types import Candidate, CommittedEdit, Edit, Library, Verdict
-
-_REGULAR = ("100644", "100755")
+from skillevo.store.journal import Boundary, Journal, check_refs, recorded_steps, run_refs
+from skillevo.store.libraries import SKILLS, read_libraries
+from skillevo.store.trees import tree_writer
+from skillevo.store.values import Identity, RefChange
+from skillevo.types import (
+    Candidate,
+    CommittedEdit,
+    Decision,
+    Edit,
+    Library,
+    Outcome,
+    Settlement,
+    Verdict,
+)
 
 
 class GitStore:
@@ -34,6 +44,10 @@ class GitStore:
     equal object ids. ``skills`` is the folder of the libraries from the top of the repository.
     Calls may come from several threads; they take turns. ConfigError for a run id or an agent that
     cannot be part of a ref name.
+
+    With ``resume`` the run is played again: what is on record is not done twice. ConflictError when
+    its refs are not where it left them. ``boundary`` is told of each step before and after it moves
+    refs.
     """
 
     def __init__(
@@ -46,31 +60,55 @@ class GitStore:
         committer: Identity,
         agents: Sequence[str],
         sign: bool = False,
+        standard: Standard = FORMAT,
         skills: str = SKILLS,
+        resume: bool = False,
+        boundary: Boundary = lambda _: None,
     ) -> None:
         _check_names(run, agents)
         self._repository = repository
         self._run = run
         self._branch = run_branch(run)
-        self._started = started
-        self._author = author
-        self._committer = committer
         self._agents = tuple(agents)
-        self._sign = sign
+        self._standard = standard
         self._skills = skills
-        self._commits = 0
         self._edits = 0
         self._tip = ""
         self._turn = threading.RLock()
+        recorded = recorded_steps(repository, run) if resume else None
+        signed: Mapping[bytes, str] = {}
+        if recorded:
+            check_refs(repository, run, recorded)
+            if sign:
+                tips = tuple(run_refs(repository, run).values())
+                signed = signed_commits(repository, tips, str(recorded[0].moves[0].new))
+        self._committer = Committer(
+            repository,
+            started=started,
+            author=author,
+            committer=committer,
+            sign=sign,
+            recorded=signed,
+        )
+        self._journal = Journal(
+            repository, run, self._committer, recorded=recorded, boundary=boundary
+        )
+
+    @property
+    def replaying(self) -> bool:
+        """True while a resumed run repeats what is on record."""
+        return self._journal.replaying
 
     def team_libraries(self, revision: str) -> Mapping[str, Library]:
         """The libraries of the run's agents at a commit; an absent folder is an empty library."""
         with self._turn:
             commit = self._repository.resolve(revision)
-            return read_libraries(self._repository, commit, self._agents, self._skills)
+            return read_libraries(
+                self._repository, commit, self._agents, self._skills, standard=self._standard
+            )
 
-    def begin(self, run: str, base: str) -> None:
-        """Create the run branch at ``base``; ConflictError when it exists.
+    def begin(self, run: str, base: str, evidence: Files) -> None:
+        """Create the run branch at ``base`` and the evidence; ConflictError when one exists.
 
         When commits are to be signed, one is signed first, so that a broken key is told before
         any model is called.
@@ -79,161 +117,123 @@ class GitStore:
             raise ValueError(f"this store serves run {self._run}, not {run}")
         with self._turn:
             commit = self._repository.resolve(base)
-            if self._sign:
-                probe = f"Probe the signing key for run {run}\n"
-                self._repository.commit_tree(
-                    f"{commit}^{{tree}}", [commit], probe, self._stamp(), sign=True
-                )
-            self._move([RefChange(self._branch, commit, None)], f"begin {run}")
+            self._committer.probe_signing(commit, run)
+            self._journal.step("begin", evidence, [RefChange(self._branch, commit, None)])
             self._tip = commit
 
     def commit(
-        self, agent: str, iteration: int, edits: Sequence[Edit], base: str
+        self,
+        agent: str,
+        iteration: int,
+        edits: Sequence[Edit],
+        base: str,
+        evidence: Callable[[str, Edit], str],
     ) -> Sequence[CommittedEdit]:
         """Write each edit as one commit on the agent's candidate branch, from ``base`` on.
 
-        The first edit creates the branch, each next one moves it from where the last one left it.
-        Nothing is created for no edits. LibraryError for an edit that does not fit the library.
+        The first edit creates the branch, each next one moves it from where the last one left it,
+        together with the evidence. Nothing is created for no edits. LibraryError for an edit that
+        does not fit the library.
         """
         with self._turn:
             start = self._repository.resolve(base)
             if not edits:
                 return ()
             ref = candidate_branch(self._run, agent, iteration)
-            folder = f"{self._skills}/{agent}/"
-            files = self._repository.list_tree(start, folder)
             committed: list[CommittedEdit] = []
             tip: str | None = None
             with tree_writer(self._repository, start) as writer:
+                folder = f"{self._skills}/{agent}/"
+                trees = CandidateTree(self._repository, writer, folder, start)
                 for edit in edits:
-                    tree = self._write(writer, folder, files, edit, tip or start)
+                    tree = trees.apply(edit)
                     name = edit_id(self._run, self._edits + 1)
+                    told = evidence(name, edit)
                     message = edit_message(
-                        edit, name=name, run=self._run, iteration=iteration, base=start
+                        edit,
+                        name=name,
+                        run=self._run,
+                        iteration=iteration,
+                        base=start,
+                        evidence=digest(told),
                     )
-                    commit = self._commit(tree, [tip or start], message)
-                    self._move([RefChange(ref, commit, tip)], f"edit {name}")
+                    commit = self._committer.commit(tree, [tip or start], message)
+                    self._journal.step(
+                        f"edit {name}",
+                        {f"edits/{name}.json": told},
+                        [RefChange(ref, commit, tip)],
+                        pins=[commit],
+                    )
                     self._edits += 1
                     tip = commit
                     committed.append(CommittedEdit(name, edit, commit))
             return tuple(committed)
 
-    def accept(self, candidate: Candidate, verdict: Verdict) -> str:
-        """Merge the candidate into the run branch; the merge commit's id.
+    def publish(
+        self,
+        iteration: int,
+        judged: Sequence[tuple[Candidate, Verdict]],
+        evidence: Callable[[Settlement], Files],
+    ) -> Settlement:
+        """Decide what becomes of each candidate, record it, then make it so in one transaction.
 
-        One transaction moves the run branch and deletes the candidate's head, which stays
-        reachable as second parent. ConflictError when the agent's folder changed on the run branch
-        since the candidate's base, or a ref moved meanwhile.
+        Accepted candidates are merged into the run branch one after the other, onto commits of
+        others where those left the agent's folder alone; where they did not, the candidate is
+        stale and keeps its head. Any other head goes: the evidence keeps it reachable.
+        ConflictError when a ref moves in between; the decision is on record then.
         """
+        name = f"decide {iteration}"
         with self._turn:
-            tip = self._repository.resolve(self._branch)
-            tree = self._merged_tree(tip, candidate)
-            moved = tip if self._tip and tip != self._tip else ""
-            message = merge_message(candidate, verdict, run=self._run, base_moved=moved)
-            merge = self._commit(tree, [tip, candidate.head], message)
-            self._move(
-                [
-                    RefChange(self._branch, merge, tip),
-                    RefChange(self._candidate_ref(candidate), None, candidate.head),
-                ],
-                f"accept {candidate.agent} of iteration {candidate.iteration}",
+            known = self._journal.next_recorded(name)
+            tip = (known.old(self._branch) if known else None) or self._repository.resolve(
+                self._branch
             )
-            self._tip = merge
-            return merge
+            settlement = self._settle(iteration, tip, judged)
+            moves = [RefChange(self._branch, settlement.head, tip)] + [
+                RefChange(self._candidate_ref(one.candidate), None, one.candidate.head)
+                for one in settlement.outcomes
+                if one.decision is not Decision.STALE
+            ]
+            self._journal.decided(iteration, settlement.outcomes)
+            self._journal.step(name, evidence(settlement), moves, ahead=True)
+            if settlement.outcomes:
+                self._journal.step(f"publish {iteration}", {}, moves)
+            self._tip = settlement.head
+            return settlement
 
-    def reject(self, candidate: Candidate, verdict: Verdict) -> None:
-        """Keep the candidate's head for inspection; the run branch stays where it is.
-
-        A second ref outside the branches records the decision and outlives the head.
-        """
-        head = candidate.head
-        mark = rejected_ref(self._run, candidate.agent, candidate.iteration)
+    def end(self, evidence: Files) -> None:
+        """Record how the run ended."""
         with self._turn:
-            self._move(
-                [
-                    RefChange(self._candidate_ref(candidate), head, head),
-                    RefChange(mark, head, None),
-                ],
-                f"{verdict.decision} {candidate.agent} of iteration {candidate.iteration}",
-            )
+            self._journal.step("end", evidence)
 
-    def _write(
-        self, writer: TreeWriter, folder: str, files: dict[bytes, Entry], edit: Edit, before: str
-    ) -> str:
-        """Apply ``edit`` to ``files`` (all paths under ``folder``); the id of the new tree."""
-        changes = self._changes(folder, files, edit)
-        tree = writer.write(changes)
-        for path in self._repository.changed_paths(before, tree):
-            if not path.startswith(folder.encode()):
-                raise LibraryError(
-                    f"edit of {folder}{edit.skill} would touch {path.decode(errors='replace')}",
-                    why="a candidate may touch only its own agent's folder",
-                    fix="make the two paths distinct in the commit the run starts from",
-                )
-        for path, entry in changes.items():
-            if entry is None:
-                del files[path]
-            else:
-                files[path] = entry
-        return tree
+    def _settle(
+        self, iteration: int, tip: str, judged: Sequence[tuple[Candidate, Verdict]]
+    ) -> Settlement:
+        """The outcomes, with merge commits that no ref names yet."""
+        moved = tip if self._tip and tip != self._tip else ""
+        head, outcomes = tip, []
+        for candidate, verdict in judged:
+            outcome = Outcome(candidate, verdict, verdict.decision)
+            if verdict.decision is Decision.ACCEPT:
+                outcome = self._merge(head, candidate, verdict, moved)
+                head = outcome.merge or head
+            outcomes.append(outcome)
+        return Settlement(iteration, tip, head, tuple(outcomes))
 
-    def _changes(
-        self, folder: str, files: Mapping[bytes, Entry], edit: Edit
-    ) -> dict[bytes, Entry | None]:
-        for name in (edit.skill, *edit.removes):
-            _check_skill(folder, name, files)
-        changes: dict[bytes, Entry | None] = {}
-        for name in edit.removes:
-            gone = [path for path in files if path.startswith(f"{folder}{name}/".encode())]
-            if not gone:
-                raise LibraryError(
-                    f"there is no skill {folder}{name} to remove",
-                    why=f"the edit starts from a library without it ({edit.operator})",
-                    fix="run skillevo validate on the commit the run starts from",
-                )
-            changes |= dict.fromkeys(gone)
-        if edit.text is not None:
-            path = f"{folder}{edit.skill}/{SKILL_FILE}".encode()
-            mode = files[path][0] if path in files else ""
-            blob = self._repository.write_blob(_encoded(folder, edit.skill, edit.text))
-            changes[path] = (mode if mode in _REGULAR else _REGULAR[0], blob)
-        return changes
-
-    def _merged_tree(self, tip: str, candidate: Candidate) -> str:
+    def _merge(self, head: str, candidate: Candidate, verdict: Verdict, moved: str) -> Outcome:
         folder = f"{self._skills}/{candidate.agent}"
-        tree = self._repository.merge_trees(tip, candidate.head)
+        tree = self._repository.merge_trees(head, candidate.head)
         wanted = self._repository.object_at(candidate.head, folder)
         if tree is None or self._repository.object_at(tree, folder) != wanted:
-            raise ConflictError(
-                f"candidate {short_ref(candidate.branch)} is stale",
-                why=f"{folder} changed on {short_ref(self._branch)} since the candidate's base",
-                fix="start a new run from the present state",
-            )
-        return tree
+            branch = short_ref(self._branch)
+            reason = f"{folder} changed on {branch} since the candidate's base"
+            return Outcome(candidate, verdict, Decision.STALE, base_moved=moved, reason=reason)
+        message = merge_message(candidate, verdict, run=self._run, base_moved=moved)
+        merge = self._committer.commit(tree, [head, candidate.head], message)
+        return Outcome(candidate, verdict, verdict.decision, merge, moved)
 
     def _candidate_ref(self, candidate: Candidate) -> str:
         return candidate_branch(self._run, candidate.agent, candidate.iteration)
-
-    def _stamp(self) -> Stamp:
-        return Stamp(self._author, self._committer, self._started + self._commits)
-
-    def _commit(self, tree: str, parents: Sequence[str], message: str) -> str:
-        self._commits += 1
-        return self._repository.commit_tree(tree, parents, message, self._stamp(), sign=self._sign)
-
-    def _move(self, changes: Sequence[RefChange], reason: str) -> None:
-        self._repository.move_refs(changes, self._stamp(), reason=f"skillevo: {reason}")
-
-
-def _encoded(folder: str, name: str, text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise LibraryError(
-            f"the new text of {folder}{name} cannot be written as UTF-8",
-            why=f"it has half a character at position {error.start}",
-            fix="drop the edit",
-        ) from error
 
 
 def _check_names(run: str, agents: Sequence[str]) -> None:
@@ -250,22 +250,4 @@ def _check_names(run: str, agents: Sequence[str]) -> None:
                 why="it becomes a folder and part of branch names: a-z, 0-9, single inner hyphens,"
                 " at most 64, not 'main'",
                 fix="rename the agent in skillevo.toml",
-            )
-
-
-def _check_skill(folder: str, name: str, files: Mapping[bytes, Entry]) -> None:
-    """A skill's folder comes from a valid name that no other folder resembles."""
-    if not valid_name(name):
-        raise LibraryError(
-            f"invalid skill name {name!r} in {folder}",
-            why="it becomes a folder: a-z, 0-9, single inner hyphens, at most 64",
-            fix="rename the skill",
-        )
-    for path in files:
-        other = path.removeprefix(folder.encode()).partition(b"/")[0]
-        if other.lower() == name.encode() and other != name.encode():
-            raise LibraryError(
-                f"skill {folder}{name} collides with {folder}{other.decode(errors='replace')}",
-                why="the names differ by case only, which not every file system can hold",
-                fix="rename one of them",
             )

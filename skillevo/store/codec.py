@@ -29,10 +29,14 @@ def _key(key: Any) -> str:
 
 
 def dump_line(value: Any) -> str:
-    """One line of JSON with a newline."""
-    return json.dumps(plain(value), ensure_ascii=False, separators=(",", ":")) + "\n"
+    """One line of JSON with a newline, fit for UTF-8: half characters become question marks."""
+    return _whole(json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))) + "\n"
 
 
 def dump_pretty(value: Any) -> str:
-    """Readable JSON with a final newline."""
-    return json.dumps(plain(value), ensure_ascii=False, indent=2) + "\n"
+    """Readable JSON with a final newline, fit for UTF-8 like a line."""
+    return _whole(json.dumps(plain(value), ensure_ascii=False, indent=2)) + "\n"
+
+
+def _whole(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

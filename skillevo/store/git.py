@@ -226,13 +226,17 @@ class Repository(Plumbing):
 
     def modified_skills(self, folder: str = "skills") -> int:
         """How many SKILL.md files under ``folder`` differ between HEAD and the work tree."""
-        if self.bare:
-            return 0
+        return sum(name.endswith("/SKILL.md") for name in self.modified(folder))
+
+    def modified(self, *paths: str) -> tuple[str, ...]:
+        """The files at or below ``paths`` that differ between HEAD and the work tree, sorted."""
+        if self.bare or not paths:
+            return ()
         status = self.run(
             ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames",
-             "--ignore-submodules=all", "--", folder]
+             "--ignore-submodules=all", "--", *paths]
         )  # fmt: skip
-        return sum(line.endswith(b"/SKILL.md") for line in status.stdout.split(b"\0"))
+        return tuple(sorted(os.fsdecode(line[3:]) for line in status.stdout.split(b"\0") if line))
 
     @contextmanager
     def private_folder(self) -> Iterator[Path]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from skillevo.core.refs import (
     BRANCHES,
-    REJECTED,
+    EVIDENCE,
     Key,
     RefKind,
     Trailers,
@@ -39,12 +40,14 @@ class Fate(StrEnum):
 
     ACCEPT = "accept"
     REJECT = "reject"
+    INDECISIVE = "indecisive"
+    STALE = "stale"
     PENDING = "pending"
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateRef:
-    """A candidate branch that still has its head, or the mark of a rejected one."""
+    """A candidate branch that still has its head: open, or stale."""
 
     agent: str
     iteration: int
@@ -52,19 +55,35 @@ class CandidateRef:
 
 
 @dataclass(frozen=True, slots=True)
+class Decided:
+    """What the evidence says of a candidate, and its tip."""
+
+    fate: Fate
+    head: str
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
-    """The refs of one run. ``head`` is the tip of the run branch, None when it is gone."""
+    """The refs of one run. ``head`` is the tip of the run branch, ``evidence`` that of its
+    evidence, None when gone; ``decisions`` are by agent and iteration, ``ended`` is false while the
+    run can be resumed."""
 
     id: str
     head: str | None
     candidates: tuple[CandidateRef, ...]
-    rejected: tuple[CandidateRef, ...]
+    evidence: str | None = None
+    decisions: Mapping[tuple[str, int], Decided] = field(default_factory=dict)
+    ended: bool = False
 
     @property
     def tips(self) -> tuple[str, ...]:
         """The commits from which everything of the run is reachable."""
-        heads = {c.head for c in (*self.candidates, *self.rejected)}
-        return tuple(sorted(heads | ({self.head} if self.head else set())))
+        heads = {c.head for c in self.candidates} | {self.head, self.evidence}
+        return tuple(sorted(head for head in heads if head))
+
+    def count(self, fate: Fate) -> int:
+        """How many candidates have that fate."""
+        return sum(decided.fate is fate for decided in self.decisions.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +120,9 @@ class LoggedMerge:
 
 
 @dataclass(frozen=True, slots=True)
-class _Record:
+class Record:
+    """One commit of a run with its trailers."""
+
     commit: str
     parents: tuple[str, ...]
     subject: str
@@ -117,25 +138,46 @@ class _Record:
 def read_runs(repository: Repository) -> tuple[Run, ...]:
     """Every run that has a ref, by id: with generated ids, oldest first."""
     heads: dict[str, str] = {}
-    kept: dict[str, dict[RefKind, list[CandidateRef]]] = {}
-    for ref, oid in repository.refs(BRANCHES, REJECTED).items():
+    evidence: dict[str, str] = {}
+    candidates: dict[str, list[CandidateRef]] = {}
+    for ref, oid in repository.refs(BRANCHES, EVIDENCE).items():
         parsed = parse_ref(ref)
         if parsed is None:
             continue
-        found = kept.setdefault(parsed.run, {RefKind.CANDIDATE: [], RefKind.REJECTED: []})
-        if parsed.kind is RefKind.RUN:
-            heads[parsed.run] = oid
-        else:
-            found[parsed.kind].append(CandidateRef(parsed.agent, parsed.iteration, oid))
+        found = candidates.setdefault(parsed.run, [])
+        match parsed.kind:
+            case RefKind.RUN:
+                heads[parsed.run] = oid
+            case RefKind.EVIDENCE:
+                evidence[parsed.run] = oid
+            case RefKind.CANDIDATE:
+                found.append(CandidateRef(parsed.agent, parsed.iteration, oid))
+    states = repository.read_objects([f"{tip}:state.json" for tip in evidence.values()])
+    read = {run: _state(data) for run, (_, data) in zip(evidence, states, strict=True)}
     return tuple(
         Run(
             run,
             heads.get(run),
-            _by_iteration(found[RefKind.CANDIDATE]),
-            _by_iteration(found[RefKind.REJECTED]),
+            _by_iteration(found),
+            evidence.get(run),
+            *read.get(run, ({}, False)),
         )
-        for run, found in sorted(kept.items())
+        for run, found in sorted(candidates.items())
     )
+
+
+def _state(data: bytes) -> tuple[dict[tuple[str, int], Decided], bool]:
+    """Decisions, and whether the run ended; nothing from a damaged file."""
+    with suppress(ValueError, KeyError, TypeError, RecursionError):
+        state = json.loads(data)
+        decisions = {
+            (str(row["agent"]), int(row["iteration"])): Decided(
+                Fate(row["decision"]), str(row["head"])
+            )
+            for row in state["decisions"]
+        }
+        return decisions, state["ended"] is True
+    return {}, False
 
 
 def find_run(repository: Repository, run: str) -> Run:
@@ -162,12 +204,12 @@ def edits(
         tips = _resolve_range(repository, revisions)
     else:
         tips = _tips(runs if run is None else (find_run(repository, run),))
-    records = _read(repository, tips)
+    records = read_records(repository, tips)
     fates = _fates(records, runs)
     found = [edit for record in records if (edit := _edit(record, fates))]
     if revisions is not None and any(edit.decision is Fate.PENDING for edit in found):
         # The merge that accepted an edit may lie outside the range that was asked for.
-        fates |= _fates(_read(repository, _tips(runs)), runs)
+        fates |= _fates(read_records(repository, _tips(runs)), runs)
         found = [edit for record in records if (edit := _edit(record, fates))]
     chosen = (edit for edit in found if run is None or edit.run == run)
     return tuple(sorted(chosen, key=lambda edit: (parse_edit_id(edit.id), edit.commit)))
@@ -177,7 +219,7 @@ def merges(repository: Repository, run: str | None = None) -> tuple[LoggedMerge,
     """The merges of accepted candidates of one run or of all, by run and iteration."""
     runs = read_runs(repository) if run is None else (find_run(repository, run),)
     # Oldest first, so that the merges of one iteration stay in the order in which they were made.
-    records = _read(repository, _tips(runs))[::-1]
+    records = read_records(repository, _tips(runs))[::-1]
     found = [merge for record in records if (merge := _merge(record))]
     chosen = (merge for merge in found if run is None or merge.run == run)
     return tuple(sorted(chosen, key=lambda merge: (merge.run, merge.iteration)))
@@ -198,7 +240,7 @@ def _resolve_range(repository: Repository, revisions: str) -> list[str]:
     return [repository.resolve(end or "HEAD"), f"^{repository.resolve(start or 'HEAD')}"]
 
 
-def _read(repository: Repository, tips: Sequence[str]) -> list[_Record]:
+def read_records(repository: Repository, tips: Sequence[str]) -> list[Record]:
     """Our commits reachable from ``tips``, newest first, in one process."""
     if not tips:
         return []
@@ -210,16 +252,13 @@ def _read(repository: Repository, tips: Sequence[str]) -> list[_Record]:
         if len(fields) == 4:
             commit, parents, subject, message = fields
             trailers = message_trailers(message)
-            records.append(_Record(commit, tuple(parents.split()), subject, trailers))
+            records.append(Record(commit, tuple(parents.split()), subject, trailers))
     return records
 
 
-def _fates(records: Iterable[_Record], runs: Iterable[Run]) -> dict[Place, Fate]:
-    fates = {
-        (run.id, candidate.agent, candidate.iteration): Fate.REJECT
-        for run in runs
-        for candidate in run.rejected
-    }
+def _fates(records: Iterable[Record], runs: Iterable[Run]) -> dict[Place, Fate]:
+    """Of each candidate: what the evidence says, and that it was accepted where a merge says so."""
+    fates = {(run.id, *place): one.fate for run in runs for place, one in run.decisions.items()}
     for record in records:
         merge = _merge(record)
         if merge is not None:
@@ -227,7 +266,7 @@ def _fates(records: Iterable[_Record], runs: Iterable[Run]) -> dict[Place, Fate]
     return fates
 
 
-def _edit(record: _Record, fates: dict[Place, Fate]) -> LoggedEdit | None:
+def _edit(record: Record, fates: dict[Place, Fate]) -> LoggedEdit | None:
     get = record.trailers.get
     name = parse_edit_id(get(Key.EDIT))
     if name is None or name[0] != get(Key.RUN):
@@ -250,7 +289,7 @@ def _edit(record: _Record, fates: dict[Place, Fate]) -> LoggedEdit | None:
     return None
 
 
-def _merge(record: _Record) -> LoggedMerge | None:
+def _merge(record: Record) -> LoggedMerge | None:
     get = record.trailers.get
     if len(record.parents) < 2 or get(Key.DECISION) != Decision.ACCEPT:
         return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from skillevo.errors import LibraryError
+from skillevo.library.standard import Standard
 from skillevo.library.tree import library_from_files
 from skillevo.store.git import Repository
 from skillevo.types import Library
@@ -19,12 +21,19 @@ def agents_at(repository: Repository, commit: str) -> tuple[str, ...]:
 
 
 def read_libraries(
-    repository: Repository, commit: str, agents: Iterable[str], folder: str = SKILLS
+    repository: Repository,
+    commit: str,
+    agents: Iterable[str],
+    folder: str = SKILLS,
+    *,
+    standard: Standard,
 ) -> dict[str, Library]:
     """The libraries of these agents by name; an absent folder is an empty library.
 
-    LibraryError when a skill breaks an error rule.
+    LibraryError when a skill is below the standard, or where a folder should be something else is.
     """
+    agents = tuple(agents)
+    _check_folders(repository, commit, folder, agents)
     files = repository.read_tree(commit, folder)
     texts = repository.read_blobs(blob for path, (_, blob) in files.items() if _is_skill(path))
     libraries = {}
@@ -35,8 +44,20 @@ def read_libraries(
             for path, (mode, blob) in files.items()
             if path.startswith(prefix)
         }
-        libraries[agent] = library_from_files(agent, own)
+        libraries[agent] = library_from_files(agent, own, standard=standard)
     return libraries
+
+
+def _check_folders(repository: Repository, commit: str, folder: str, agents: Iterable[str]) -> None:
+    """A link, a file or a submodule in a library's place reads as empty and cannot be written."""
+    entries = repository.list_tree(commit, folder)
+    for path in (folder, *(f"{folder}/{agent}" for agent in agents)):
+        if path.encode() in entries:
+            raise LibraryError(
+                f"{path} is no folder",
+                why="skills are kept in folders of this repository, not behind a link",
+                fix=f"make {path} a folder and commit it",
+            )
 
 
 def _is_skill(path: str) -> bool:

@@ -87,23 +87,37 @@ class Plumbing(ABC):
                     files[raw.decode()] = entry
         return files
 
+    def read_objects(self, names: Sequence[str]) -> list[tuple[str, bytes]]:
+        """Kind and content of the objects that ``names`` mean, in order, by one process.
+
+        The kind is ``missing`` for a name without an object.
+        """
+        if not names:
+            return []
+        batch = self.run(["cat-file", "--batch"], stdin="".join(f"{n}\n" for n in names).encode())
+        objects: list[tuple[str, bytes]] = []
+        at = 0
+        for _ in names:
+            end = batch.stdout.index(b"\n", at)
+            facts = batch.stdout[at:end].decode(errors="replace").split(" ")
+            if len(facts) != 3 or not facts[2].isdigit():
+                objects.append((facts[-1], b""))
+                at = end + 1
+                continue
+            start, at = end + 1, end + 1 + int(facts[2]) + 1
+            objects.append((facts[1], batch.stdout[start : at - 1]))
+        return objects
+
     def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
         """The contents of blobs by id, by one process; EnvironmentFault when one is missing."""
         wanted = sorted(set(blobs))
-        if not wanted:
-            return {}
-        batch = self.run(["cat-file", "--batch"], stdin="".join(f"{b}\n" for b in wanted).encode())
         contents = {}
-        at = 0
-        for blob in wanted:
-            end = batch.stdout.index(b"\n", at)
-            _, kind, *size = batch.stdout[at:end].decode().split(" ")
+        for blob, (kind, content) in zip(wanted, self.read_objects(wanted), strict=True):
             if kind != "blob":
                 raise EnvironmentFault(
                     f"object {blob} cannot be read", why=f"git says: {kind}", fix="git fsck"
                 )
-            start, at = end + 1, end + 1 + int(size[0]) + 1
-            contents[blob] = batch.stdout[start : at - 1]
+            contents[blob] = content
         return contents
 
     def refs(self, *prefixes: str) -> dict[str, str]:

@@ -66,6 +66,21 @@ class RunDirectory:
             )
         return cls(path, clock, observers)
 
+    @classmethod
+    def reopen(
+        cls,
+        root: Path,
+        run: str,
+        clock: Callable[[], float],
+        observers: Sequence[Observer] = (),
+    ) -> RunDirectory:
+        """The directory of a run that is played again: what the replay writes anew is emptied."""
+        path = root / FOLDER / "runs" / run
+        with _writing(path):
+            for name in ("events", "trajectories", "texts"):
+                (path / f"{name}.jsonl").write_bytes(b"")
+        return cls(path, clock, observers)
+
     def event(self, kind: str, **data: Any) -> None:
         """Append one event with the seconds since the start, and tell the observers."""
         values = plain(data)
@@ -116,7 +131,7 @@ class RunDirectory:
 
     def _text(self, text: str) -> str:
         """The digest of a text, which is written on its first use."""
-        digest = hashlib.sha256(text.encode()).hexdigest()[:24]
+        digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:24]
         if digest not in self._texts:
             self._texts.add(digest)
             self._append("texts.jsonl", {"id": digest, "text": text})

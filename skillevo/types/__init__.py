@@ -16,7 +16,17 @@ from skillevo.types.credit import (
     Pattern,
     Rejected,
 )
-from skillevo.types.edits import Candidate, CommittedEdit, Decision, Edit, Refusal, Score, Verdict
+from skillevo.types.edits import (
+    Candidate,
+    CommittedEdit,
+    Decision,
+    Edit,
+    Outcome,
+    Refusal,
+    Score,
+    Settlement,
+    Verdict,
+)
 from skillevo.types.models import (
     ChatReply,
     ChatRequest,
@@ -76,6 +86,7 @@ __all__ = [
     "ModelIdentity",
     "ModelRole",
     "Operator",
+    "Outcome",
     "Pair",
     "Pattern",
     "Problem",
@@ -87,6 +98,7 @@ __all__ = [
     "RunResult",
     "Sampling",
     "Score",
+    "Settlement",
     "Severity",
     "Skill",
     "Split",

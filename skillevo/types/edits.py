@@ -40,7 +40,8 @@ class Edit:
     def digest(self) -> str:
         """sha256 of what the edit does, so that a rejected one is recognised when it comes back."""
         content = [self.operator, self.agent, self.skill, self.text, sorted(self.removes)]
-        return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
+        text = json.dumps(content, ensure_ascii=False)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +128,31 @@ class Verdict:
     def delta(self) -> float:
         """Candidate minus base, in [-1, 1]."""
         return self.score - self.base
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What publishing makes of a judged candidate.
+
+    ``decision`` is the verdict's, or STALE (``reason`` says why) when the agent's folder changed on
+    the run branch meanwhile. ``merge`` is the merge commit of an accepted candidate, empty
+    otherwise; ``base_moved`` the tip it was merged onto when others had moved the run branch.
+    """
+
+    candidate: Candidate
+    verdict: Verdict
+    decision: Decision
+    merge: str = ""
+    base_moved: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """The outcomes of one iteration, in order. ``tip`` is the run branch before them, ``head`` the
+    run branch with every accepted candidate."""
+
+    iteration: int
+    tip: str
+    head: str
+    outcomes: tuple[Outcome, ...] = ()

@@ -250,7 +250,14 @@ def test_uncommitted_invalid_skill_is_no_part_of_a_run(workshop: Workshop) -> No
     workshop.write("skills/answerer/units/SKILL.md", "nothing")
     outcome = workshop.run("evolve", "--iterations", "1")
     assert outcome.code == 0
-    assert "1 modified SKILL.md" in outcome.out
+    assert "1 modified SKILL.md are not part of this run" in outcome.out
+
+
+def test_uncommitted_settings_are_used_and_named(workshop: Workshop) -> None:
+    workshop.write("roles/reader.md", "You are the reader. You pass on what matters.\n")
+    outcome = workshop.run("evolve", "--iterations", "1")
+    assert outcome.code == 0
+    assert "used as they are, not as committed: roles/reader.md" in outcome.out
 
 
 # --- the repository -------------------------------------------------------------------------------
@@ -356,7 +363,7 @@ def test_arguments_that_mean_nothing_are_refused(workshop: Workshop, arguments: 
 @pytest.mark.parametrize("command", ["evolve", "status", "log", "diff"])
 def test_command_outside_a_project_says_how_to_make_one(tmp_path: Path, command: str) -> None:
     assert_told(skillevo(command, cwd=tmp_path), 2, "no skillevo.toml in", "skillevo init")
-    assert_told(skillevo("-C", tmp_path / "none", command), 2, "none", "skillevo init")
+    assert_told(skillevo("-C", tmp_path / "none", command), 2, "no folder", "none")
 
 
 def test_init_over_existing_files_writes_nothing(workshop: Workshop) -> None:

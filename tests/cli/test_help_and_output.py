@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -94,6 +98,33 @@ def test_interrupt_is_told_with_its_exit_code(capsys: pytest.CaptureFixture[str]
     code, err = told(KeyboardInterrupt(), capsys)
     assert code == EXIT_INTERRUPTED
     assert err.startswith("error: interrupted")
+
+
+def test_output_that_has_no_space_left_is_the_environments(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def fail() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    kept = os.dup(1)
+    try:
+        assert run_command(fail) == 3
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+    assert capfd.readouterr().err.startswith("error: there is no space left to write to\n  why: ")
+
+
+def test_reader_that_goes_away_is_no_finding(workshop: Workshop) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "skillevo", "status"], cwd=workshop.root,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
 
 
 def test_of_several_errors_the_one_a_user_can_act_on_is_told(

@@ -9,7 +9,6 @@ import pytest
 from fakes.workshop import GLOBAL_IDENTITY, contents, git, isolate, skillevo
 
 EMPTY = {
-    ".gitignore",
     "data/test.jsonl",
     "data/train.jsonl",
     "data/validation.jsonl",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import jsonschema
@@ -11,6 +12,8 @@ import pytest
 from fakes.workshop import Outcome, assert_told, skillevo, spawn
 
 SARIF = Path(__file__).parents[1] / "data" / "sarif-schema-2.1.0.json"
+CPU_LIMIT_S = 5.0
+"""For what takes a tenth of a second, and minutes when its cost grows with its square."""
 KEYS = {"rule", "severity", "kind", "path", "line", "column", "message", "fix"}
 
 
@@ -150,6 +153,15 @@ def test_link_to_a_file_outside_of_the_paths_is_no_missing_link(top: Path) -> No
         assert "../none.md" in outcome.value["problems"][0]["message"]
 
 
+def test_many_links_to_nowhere_are_found_in_bounded_time(top: Path) -> None:
+    body = "".join(f"[x](none/{n}) " for n in range(50_000))
+    write(top, "sort/SKILL.md", skill("sort", body=body))
+    started = time.process_time()
+    outcome = skillevo("validate", "--format", "json")
+    assert time.process_time() - started < CPU_LIMIT_S
+    assert [rule for _, rule in found(outcome)].count("missing-link") == 1000
+
+
 @pytest.mark.parametrize("target", ["x" * 5000, "a%00b", "../" * 2000 + "x", "//x/y"])
 def test_link_that_no_file_can_be_at_is_no_obstacle(top: Path, target: str) -> None:
     write(top, "sort/SKILL.md", skill("sort", body=f"\nSee [it]({target}).\n"))
@@ -248,11 +260,31 @@ def test_hostile_file_cannot_begin_a_workflow_command(top: Path) -> None:
     folder = "::error file=a::b\n::add-mask::c"
     fields = ['"::error::x\\n::warning::y": "%0A::error::z"', '"##[error]k": v']
     write(top, f"{folder}/SKILL.md", skill("sort", *fields, body="\n[x](::error::.md)\n"))
+    write(top, "  ::error::d/SKILL.md", skill("sort", "##[warning]k: v"))
+    write(top, "##[error]e/SKILL.md", skill("sort"))
     for form in ("github", "text", "markdown"):
         outcome = skillevo("validate", "--format", form)
         commands = [line for line in outcome.lines if line.lstrip().startswith("::")]
         assert all("title=" in line for line in commands)
         assert len(commands) == (0 if form != "github" else len(outcome.lines) - 1)
+
+
+def test_older_form_of_a_workflow_command_is_broken_up(top: Path) -> None:
+    write(top, "##[error]e/SKILL.md", skill("sort", '"##[warning]k": v'))
+    for form in ("text", "json", "sarif", "markdown"):
+        assert "##[" not in skillevo("validate", "--format", form).out
+    paths = [path for path, _ in found(skillevo("validate", "--format", "json"))]
+    assert paths == ["##[error]e/SKILL.md"] * 2
+
+
+def test_diff_of_a_hostile_file_cannot_begin_a_workflow_command(top: Path) -> None:
+    body = "::error::a\n##[error]b\n\n::warning::c\r\n"
+    write(top, "##[error]d/SKILL.md", skill("sort", body=body))
+    for form in ("text", "json"):
+        outcome = skillevo("validate", "--diff", "--format", form)
+        lines = (outcome.out + outcome.err).splitlines()
+        assert [line for line in lines if line.lstrip().startswith("::") or "##[" in line] == []
+    assert " \\x3a:error::a" in lines
 
 
 def test_summary_is_appended_to_a_file(top: Path) -> None:
@@ -327,3 +359,14 @@ def test_second_fix_finds_nothing_to_do(top: Path) -> None:
     write(top, "sort/SKILL.md", BROKEN)
     skillevo("validate", "--fix")
     assert skillevo("validate", "--diff").lines == ["1 skills checked: 0 errors, 0 warnings"]
+
+
+def test_fix_works_on_the_file_that_it_read(top: Path) -> None:
+    # The way up from a link leads elsewhere for the system than for the eye.
+    near = write(top, "sort/SKILL.md", skill("sort"))
+    far = write(top, "far/sort/SKILL.md", skill("sort", "license: x").replace("\n", "\r\n"))
+    (top / "far" / "folder").mkdir()
+    (top / "link").symlink_to(top / "far" / "folder")
+    before = near.read_bytes(), far.read_bytes()
+    assert skillevo("validate", "--fix", "link/../sort").code == 0
+    assert (near.read_bytes(), far.read_bytes()) == before

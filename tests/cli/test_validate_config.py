@@ -113,6 +113,8 @@ def test_other_tables_may_be_wrong_or_absent(top: Path) -> None:
     [
         (["[validate"], ["broken TOML"]),
         (["validate = 3"], ["[validate]", "3 is not of type 'object'"]),
+        (["validate = false"], ["[validate]", "False is not of type 'object'"]),
+        (["validate = []"], ["[validate]", "[] is not of type 'object'"]),
         (["[validate]", 'profile = "mine"'], ["skillevo.toml:2", "profile", "'mine'"]),
         (["[validate]", "fail-on = 1"], ["[validate]", "'fail-on' was unexpected"]),
         (
@@ -131,3 +133,11 @@ def test_wrong_settings_are_a_usage_error(top: Path, lines: list[str], words: li
 def test_settings_that_are_no_utf8_are_a_usage_error(top: Path) -> None:
     (top / "skillevo.toml").write_bytes(b"name = '\xff'\n")
     assert_told(skillevo("validate"), 2, "skillevo.toml: broken TOML")
+
+
+def test_hostile_settings_cannot_begin_a_workflow_command(top: Path) -> None:
+    configure(top, "[validate]", ignore("##[error]x"))
+    told = skillevo("validate").err
+    assert "nothing to ignore: unknown-field in \\x23#[error]x" in told
+    configure(top, "[validate]", 'profile = "##[add-mask]x"')
+    assert "##[" not in skillevo("validate").err

@@ -7,6 +7,7 @@ fault of ``faults`` when there is one, else ``steady``.
 from __future__ import annotations
 
 import json
+import select
 import socket
 import struct
 import threading
@@ -39,6 +40,7 @@ class Fault(StrEnum):
     NO_USAGE = "no usage"
     SURROGATE = "lone surrogate"
     SLOW = "slow"
+    TRICKLE = "trickle"
     RESET = "reset"
 
 
@@ -225,6 +227,12 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault is Fault.SLOW:
             # Silent until the client or the server hangs up.
             self.connection.recv(1)
+            self.close_connection = True
+        elif fault is Fault.TRICKLE:
+            # A byte now and then until the client hangs up.
+            self.wfile.write(b"HTTP/1.1 200 X\r\nContent-Length: 99999\r\n\r\n")
+            while not select.select([self.connection], [], [], 0.02)[0]:
+                self.wfile.write(b" ")
             self.close_connection = True
         elif fault is Fault.GARBAGE:
             self._send(200, b"<html>\xff not json</html>", "text/html")

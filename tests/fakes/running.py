@@ -83,7 +83,7 @@ class Play:
                 model = SimulatedChat(self._act, faults=self.faults)
                 rollouts = Rollouts(World(), Sequential(), model, 4)
                 run = Run(
-                    id=RUN, base=base, seed=1, iterations=self.iterations, batch=3,
+                    id=RUN, base=base, record="{}\n", seed=1, iterations=self.iterations, batch=3,
                     group_size=self.group_size, differing_only=self.differing_only,
                     reuse_base=self.reuse_base, train=TRAIN, team=team, rollouts=rollouts,
                     training=ActorSettings(SAMPLED, 64), method=self._method(),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +21,7 @@ from skillevo.types import (
     Edit,
     Library,
     Operator,
+    Settlement,
     Verdict,
 )
 
@@ -117,9 +120,38 @@ def team_box(root: Path, *options: str) -> GitBox:
     return box
 
 
-def store(repository: Repository, run: str = RUN, **options: bool) -> GitStore:
+class Desk(GitStore):
+    """A store that needs no evidence, and that decides one candidate at a time."""
+
+    def begin(self, run: str, base: str, evidence: Mapping[str, str] | None = None) -> None:
+        super().begin(run, base, {"run.json": "{}\n"} if evidence is None else evidence)
+
+    def commit(
+        self,
+        agent: str,
+        iteration: int,
+        edits: Sequence[Edit],
+        base: str,
+        evidence: Callable[[str, Edit], str] = lambda name, edit: f"{name}\n",
+    ) -> Sequence[CommittedEdit]:
+        return super().commit(agent, iteration, edits, base, evidence)
+
+    def decide(self, *judged: tuple[Candidate, Verdict]) -> Settlement:
+        """Publish candidates of one iteration."""
+        return self.publish(judged[0][0].iteration, judged, lambda _: {})
+
+    def accept(self, candidate: Candidate, verdict: Verdict) -> str:
+        """The merge of one candidate, empty when it was not merged."""
+        return self.decide((candidate, verdict)).outcomes[0].merge
+
+    def reject(self, candidate: Candidate, verdict: Verdict) -> None:
+        """Turn one candidate down."""
+        self.decide((candidate, verdict))
+
+
+def store(repository: Repository, run: str = RUN, **options: Any) -> Desk:
     """A store of the fixed run."""
-    return GitStore(
+    return Desk(
         repository,
         run=run,
         started=STARTED,

@@ -55,8 +55,6 @@ def test_tree_index_head_and_branches_stay_as_they_were(workshop: Workshop, dirt
 
 
 def test_run_directory_ignores_itself(workshop: Workshop) -> None:
-    (workshop.root / ".gitignore").unlink()
-    workshop.save()
     evolve(workshop)
     assert workshop.git("status", "--porcelain") == ""
 
@@ -98,14 +96,16 @@ def test_each_accepted_candidate_is_one_merge_and_nothing_else_is_on_the_run_bra
     assert value["head"] == chain[-1]
 
 
-def test_rejected_candidate_keeps_its_head(workshop: Workshop) -> None:
+def test_rejected_candidate_is_kept_by_the_evidence_alone(workshop: Workshop) -> None:
     value = evolve(workshop)
     rejected = agents(value, "reject")
     assert rejected
-    heads = workshop.git("for-each-ref", "--format=%(objectname)", "refs/heads/skillevo")
+    refs = workshop.git("for-each-ref", "--format=%(refname)", "refs/heads/skillevo").splitlines()
+    assert refs == [f"refs/heads/{value['branch']}"]
+    pinned = workshop.git("rev-list", f"refs/skillevo/runs/{value['run']}").splitlines()
     for agent in rejected:
         head = agent["edits"][-1]["commit"]
-        assert head in heads.splitlines()
+        assert head in pinned
         kept = workshop.git("rev-list", value["branch"]).splitlines()
         assert head not in kept
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -195,3 +198,22 @@ def evolve_json(shop: Workshop) -> Any:
     outcome: Outcome = shop.run("evolve", "--iterations", "1", "--format", "json")
     assert outcome.code == 0, outcome.err
     return outcome.value
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_run_that_is_asked_to_end_is_interrupted_in_order(
+    workshop: Workshop, loopback: Start, number: signal.Signals
+) -> None:
+    server = loopback()
+    served(workshop, server.base_url)
+    server.hold()
+    with subprocess.Popen(
+        [sys.executable, "-m", "skillevo", "evolve"],
+        cwd=workshop.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        server.wait_for_requests(1)
+        process.send_signal(number)
+        _, told = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "interrupted\n" in told
+    assert "Traceback" not in told

@@ -33,7 +33,7 @@ from skillevo.types import Decision, Operator
 
 MAIN = f"refs/heads/skillevo/{RUN}/main"
 CANDIDATE = f"refs/heads/skillevo/{RUN}/answerer/i001"
-REJECTED = f"refs/skillevo/rejected/{RUN}/answerer/i001"
+EVIDENCE = f"refs/skillevo/runs/{RUN}"
 PRUNE = edit(Operator.PRUNE, "wording", None, removes=("wording",))
 INDUCE = edit(Operator.INDUCE, "fresh", skill("fresh"), agent="reader", utility=None)
 
@@ -47,7 +47,9 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitBox:
 def whole_run(repository: Repository, revision: str) -> list[str]:
     """Two iterations: one candidate is rejected, three are accepted; every commit id."""
     base = repository.resolve(revision)
-    git_store: LibraryStore = store(repository)
+    git_store = store(repository)
+    port: LibraryStore = git_store
+    assert port is git_store
     git_store.begin(RUN, base)
     first = tuple(git_store.commit("answerer", 1, [edit(), PRUNE], base))
     second = tuple(git_store.commit("reader", 1, [INDUCE], base))
@@ -73,8 +75,7 @@ def test_run_leaves_one_commit_per_edit_and_one_merge_per_accepted_candidate(box
     assert set(refs) == {
         "refs/heads/trunk",
         MAIN,
-        f"refs/heads/skillevo/{RUN}/answerer/i002",
-        f"refs/skillevo/rejected/{RUN}/answerer/i002",
+        EVIDENCE,
     }
     assert box.git("rev-list", "--count", "--merges", MAIN) == "3"
     assert box.git("rev-list", "--count", "--no-merges", f"{base}..{MAIN}") == "4"
@@ -108,7 +109,8 @@ def test_commit_n_is_dated_n_seconds_after_the_start(box: GitBox) -> None:
     whole_run(box.repository(), "HEAD")
     log = box.git("log", "--all", "--format=%ct %at %ci %an %ce", "^trunk").splitlines()
     dates = sorted(int(line.split()[0]) for line in log)
-    assert dates == [STARTED + n for n in range(1, 9)]
+    # Eight commits of edits and merges; evidence of begin, each edit, each decision and publishing.
+    assert dates == [STARTED + n for n in range(1, 8 + 1 + 5 + 2 * 4 + 1)]
     assert all(line.split()[0] == line.split()[1] for line in log)
     assert all(line.endswith("+0000 skillevo user@example.com") for line in log)
 
@@ -160,14 +162,26 @@ def test_libraries_hold_every_agent_and_the_resources_by_blob(box: GitBox) -> No
     assert resource.blob == box.git("rev-parse", "HEAD:skills/answerer/units/scripts/run.sh")
 
 
+@pytest.mark.parametrize("place", ["skills", "skills/reader"])
+@pytest.mark.parametrize("kind", ["file", "link", "submodule"])
+def test_what_is_no_folder_is_no_empty_library(box: GitBox, place: str, kind: str) -> None:
+    box.git("rm", "-rq", "--ignore-unmatch", place)
+    content = {"file": ("100644", b"x"), "link": ("120000", b"elsewhere")}
+    if kind in content:
+        mode, text = content[kind]
+        entry = (mode, box.git("hash-object", "-w", "--stdin", stdin=text))
+    else:
+        entry = ("160000", box.git("rev-parse", "HEAD"))
+    box.git("update-index", "--add", "--cacheinfo", ",".join((*entry, place)))
+    box.git("commit", "-q", "-m", "no folder")
+    with pytest.raises(LibraryError, match=f"^{place} is no folder"):
+        store(box.repository()).team_libraries("HEAD")
+
+
 def test_libraries_of_a_project_in_a_subfolder(box: GitBox) -> None:
     box.write("team/skills/reader/deep/SKILL.md", skill("deep"))
     base = box.save()
-    git_store = GitStore(
-        Repository(box.root / "team"),
-        run=RUN, started=STARTED, author=AUTHOR, committer=USER, agents=AGENTS,
-        skills="team/skills",
-    )  # fmt: skip
+    git_store = store(Repository(box.root / "team"), skills="team/skills")
     assert git_store.team_libraries("HEAD")["reader"].names == ("deep",)
     git_store.begin(RUN, base)
     (done,) = git_store.commit("reader", 1, [edit(agent="reader", name="deep")], base)
@@ -301,15 +315,19 @@ def test_accepted_head_goes_and_stays_reachable(box: GitBox) -> None:
     assert box.git("rev-parse", f"{merge}^2") == done[-1].commit
 
 
-def test_rejected_head_stays_and_the_run_branch_does_not_move(box: GitBox) -> None:
+@pytest.mark.parametrize("decision", [Decision.REJECT, Decision.INDECISIVE])
+def test_head_that_is_not_accepted_goes_and_is_pinned_by_the_evidence(
+    box: GitBox, decision: Decision
+) -> None:
     git_store = store(box.repository())
     base = box.git("rev-parse", "HEAD")
     git_store.begin(RUN, base)
     done = tuple(git_store.commit("answerer", 1, [edit()], base))
-    git_store.reject(candidate(base, done), verdict(Decision.REJECT))
+    git_store.reject(candidate(base, done), verdict(decision))
     refs = box.refs()
     assert refs[MAIN] == base
-    assert refs[CANDIDATE] == refs[REJECTED] == done[-1].commit
+    assert CANDIDATE not in refs
+    assert done[-1].commit in box.git("rev-list", EVIDENCE).splitlines()
 
 
 def test_candidate_of_an_agent_changed_meanwhile_is_stale(box: GitBox) -> None:
@@ -321,9 +339,11 @@ def test_candidate_of_an_agent_changed_meanwhile_is_stale(box: GitBox) -> None:
     for path in ("skills/answerer/units/SKILL.md", "skills/answerer/more/SKILL.md"):
         foreign = foreign_commit(box, path)
         box.git("update-ref", MAIN, foreign)
-        with pytest.raises(ConflictError, match=r"i001 is stale") as caught:
-            git_store.accept(candidate(base, done), verdict())
-        assert caught.value.exit_code == 4
+        settled = git_store.decide((candidate(base, done), verdict()))
+        (outcome,) = settled.outcomes
+        assert (outcome.decision, outcome.merge) == (Decision.STALE, "")
+        assert "skills/answerer changed on skillevo/" in outcome.reason
+        assert (settled.tip, settled.head) == (foreign, foreign)
         assert box.refs()[MAIN] == foreign
         assert box.refs()[CANDIDATE] == done[-1].commit
 
@@ -391,7 +411,7 @@ def test_candidate_moved_by_somebody_else_is_not_deleted(box: GitBox) -> None:
     assert box.refs()[MAIN] == base
     with pytest.raises(ConflictError, match="cannot move"):
         git_store.reject(candidate(base, done), verdict(Decision.REJECT))
-    assert REJECTED not in box.refs()
+    assert box.refs()[CANDIDATE] == base
 
 
 def test_vetoing_hook_stops_the_run_and_leaves_nothing(box: GitBox) -> None:

@@ -8,7 +8,7 @@ import pytest
 from gitbox import RUN, GitBox, candidate, edit, isolate, skill, store, team_box, verdict
 
 from skillevo.errors import SkillevoError
-from skillevo.store.history import CandidateRef, Fate, edits, find_run, merges, read_runs
+from skillevo.store.history import CandidateRef, Decided, Fate, edits, find_run, merges, read_runs
 from skillevo.types import Decision, Operator
 
 CONSOLIDATE = edit(
@@ -65,12 +65,15 @@ def test_run_is_read_from_its_refs(box: GitBox) -> None:
     (run,) = read_runs(box.repository())
     assert run.id == RUN
     assert run.head == ids["merge"]
-    assert run.candidates == (
-        CandidateRef("reader", 1, ids["rejected"]),
-        CandidateRef("reader", 2, ids["pending"]),
-    )
-    assert run.rejected == (CandidateRef("reader", 1, ids["rejected"]),)
-    assert set(run.tips) == {ids["merge"], ids["rejected"], ids["pending"]}
+    assert run.candidates == (CandidateRef("reader", 2, ids["pending"]),)
+    assert run.decisions == {
+        ("answerer", 1): Decided(Fate.ACCEPT, ids["accepted"]),
+        ("reader", 1): Decided(Fate.REJECT, ids["rejected"]),
+    }
+    assert run.count(Fate.REJECT) == 1
+    assert not run.ended
+    assert run.evidence == box.refs()[f"refs/skillevo/runs/{RUN}"]
+    assert set(run.tips) == {ids["merge"], ids["pending"], run.evidence}
 
 
 def test_unknown_run_is_a_usage_error_that_names_the_known(box: GitBox) -> None:
@@ -99,10 +102,25 @@ def test_edits_are_read_in_order_with_their_fate(box: GitBox) -> None:
     assert found[2].utility is None
 
 
-def test_rejected_edit_is_still_read_when_its_head_is_gone(box: GitBox) -> None:
-    make_run(box)
-    box.git("update-ref", "-d", f"refs/heads/skillevo/{RUN}/reader/i001")
-    assert [one.decision for one in edits(box.repository(), RUN)][2] is Fate.REJECT
+def test_rejected_edit_survives_the_loss_of_its_head_and_a_prune(box: GitBox) -> None:
+    ids = make_run(box)
+    assert f"refs/heads/skillevo/{RUN}/reader/i001" not in box.refs()
+    box.git("reflog", "expire", "--expire=now", "--all")
+    box.git("gc", "-q", "--prune=now")
+    found = edits(box.repository(), RUN)[2]
+    assert (found.commit, found.decision) == (ids["rejected"], Fate.REJECT)
+
+
+@pytest.mark.parametrize("state", ["", "[]", '{"decisions": [{}], "ended": true}', "{"])
+def test_damaged_state_leaves_decisions_open(box: GitBox, state: str) -> None:
+    ids = make_run(box)
+    blob = box.git("hash-object", "-w", "--stdin", stdin=state.encode())
+    tree = box.git("mktree", stdin=f"100644 blob {blob}\tstate.json\n".encode())
+    ref = f"refs/skillevo/runs/{RUN}"
+    box.git("update-ref", ref, box.git("commit-tree", tree, "-p", ref, "-m", "x"))
+    found = {one.commit: one.decision for one in edits(box.repository(), RUN)}
+    assert found[ids["rejected"]] is Fate.PENDING
+    assert found[ids["accepted"]] is Fate.ACCEPT
 
 
 def test_edits_of_all_runs_are_told_apart(box: GitBox) -> None:

@@ -149,9 +149,10 @@ def test_lasting_fault_loses_the_call_after_four_tries(
     assert server.requests == 4
 
 
-def test_timeout_is_retried(loopback: Factory) -> None:
+@pytest.mark.parametrize("fault", [Fault.SLOW, Fault.TRICKLE])
+def test_timeout_is_retried(loopback: Factory, fault: Fault) -> None:
     server = loopback()
-    server.faults.append(Fault.SLOW)
+    server.faults.append(fault)
     assert ask(server, timeout_s=0.2).text == "what colour?"
     assert server.requests == 2
 

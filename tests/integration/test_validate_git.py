@@ -60,6 +60,21 @@ def test_removed_and_untracked_files_do_not_count(box: GitBox) -> None:
     assert check("--staged").value["files"] == 0
 
 
+def test_file_that_is_only_intended_to_be_added_does_not_count(box: GitBox) -> None:
+    box.write("skills/a/new/SKILL.md", skill("new"))
+    box.git("add", "-N", "skills/a/new/SKILL.md")
+    assert (check("--staged").code, check("--staged").value["files"]) == (0, 1)
+    box.write("skills/a/new/SKILL.md", "")
+    box.git("add", "skills/a/new/SKILL.md")
+    assert found(check("--staged")) == [("skills/a/new/SKILL.md", "no-front-matter")]
+
+
+def test_path_may_be_spelled_with_dots(box: GitBox) -> None:
+    for path in ("skills/../skills", "skills/a/units/..", "./skills/.", "skills/.."):
+        for option in ((), ("--staged",), ("--rev", "HEAD")):
+            assert check(*option, path).value == {"schema_version": 1, "files": 1, "problems": []}
+
+
 def test_staged_changes_nothing_of_the_users(box: GitBox) -> None:
     box.write(PATH, WRONG)
     box.git("add", "-A")

@@ -20,7 +20,7 @@ MODEL_DEFAULTS = {
     "gguf": "the built-in model",
     "api_key_env": "no key",
     "context_tokens": "65536; embedded 4096",
-    "in_flight": "64; embedded 2",
+    "in_flight": "64; embedded 1",
     "timeout_s": "600",
     "max_tokens": "actor 4096, critic 4000, optimizer 1200",
     "temperature": "actor 1.0; others 0",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillevo.library.characters import visible
+from skillevo.library.characters import log_line, visible
 from skillevo.types import Problem, Severity
 
 _MESSAGE_LIMIT = 300
@@ -13,8 +13,10 @@ _MESSAGE_LIMIT = 300
 def problem_lines(files: int, problems: Sequence[Problem]) -> list[str]:
     """A line per finding, then the count."""
     lines = [
-        f"{_path(p.path)}:{p.line}:{p.column}: {p.severity.value}: "
-        f"{visible(p.message, _MESSAGE_LIMIT)} [{p.rule}]"
+        log_line(
+            f"{_path(p.path)}:{p.line}:{p.column}: {p.severity.value}: "
+            f"{visible(p.message, _MESSAGE_LIMIT)} [{p.rule}]"
+        )
         for p in problems
     ]
     return [*lines, count_line(files, problems)]
@@ -32,6 +34,6 @@ def by_severity(problems: Sequence[Problem]) -> list[Problem]:
 
 
 def _path(path: str) -> str:
-    # In a CI log a line that begins with two colons is a command to the runner.
+    # In a CI log a line that begins with two colons is a command to the runner; this stays a path.
     shown = visible(path, 1000)
-    return f"./{shown}" if shown.startswith("::") else shown
+    return f"./{shown}" if shown.lstrip().startswith("::") else shown

@@ -56,6 +56,13 @@ def test_defaults_are_the_published_settings(root: Path) -> None:
     assert config.task.test is None
 
 
+def test_byte_order_marks_of_editors_mean_nothing(root: Path) -> None:
+    role = root / "roles" / "reader.md"
+    role.write_bytes(b"\xef\xbb\xbf" + role.read_bytes())
+    assert load(root, base="\ufeff" + BASE) == load(root, base=BASE)
+    assert load(root).agents[0].role == "Read."
+
+
 def test_critic_and_optimizer_decode_greedily(root: Path) -> None:
     models = load(root).models
     assert models[ModelRole.CRITIC].sampling.greedy
@@ -133,6 +140,8 @@ def test_digest_covers_settings_and_roles_but_not_the_place(root: Path) -> None:
     first = load(root).digest
     assert load(root, "# a comment\n").digest == first
     assert load(root, "[project]\nseed = 1\n").digest != first
+    assert load(root, '[validate]\nprofile = "codex"\n').digest != first
+    assert load(root, '[validate]\nfail_on = "warning"\n').digest == first
     (root / "roles" / "reader.md").write_text("Read well.")
     assert load(root).digest != first
 

@@ -13,11 +13,11 @@ from skillevo.core.refs import (
     Trailers,
     candidate_branch,
     edit_id,
+    evidence_ref,
     message_trailers,
     parse_edit_id,
     parse_ref,
     parse_trailers,
-    rejected_ref,
     run_branch,
     run_id,
     short_ref,
@@ -70,7 +70,7 @@ def test_run_id_refuses_a_suffix_outside_the_grammar(suffix: str) -> None:
 def test_refs_of_a_run_have_their_places() -> None:
     assert run_branch(RUN) == f"refs/heads/skillevo/{RUN}/main"
     assert candidate_branch(RUN, "reader", 3) == f"refs/heads/skillevo/{RUN}/reader/i003"
-    assert rejected_ref(RUN, "reader", 1234) == f"refs/skillevo/rejected/{RUN}/reader/i1234"
+    assert evidence_ref(RUN) == f"refs/skillevo/runs/{RUN}"
     assert short_ref(run_branch(RUN)) == f"skillevo/{RUN}/main"
 
 
@@ -88,9 +88,7 @@ def test_ref_is_read_back_as_it_was_built() -> None:
     assert parse_ref(candidate_branch(RUN, "reader", 12)) == ParsedRef(
         RefKind.CANDIDATE, RUN, "reader", 12
     )
-    assert parse_ref(rejected_ref(RUN, "reader", 1)) == ParsedRef(
-        RefKind.REJECTED, RUN, "reader", 1
-    )
+    assert parse_ref(evidence_ref(RUN)) == ParsedRef(RefKind.EVIDENCE, RUN)
 
 
 @pytest.mark.parametrize(

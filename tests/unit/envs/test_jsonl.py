@@ -32,9 +32,9 @@ def test_a_question_is_read_with_everything_it_has(tmp_path: Path) -> None:
     assert load_questions(path) == (Question("q1", "How?", ("so",), "A text.", "how"),)
 
 
-def test_order_blank_lines_and_line_ends_of_a_file(tmp_path: Path) -> None:
+def test_order_blank_lines_line_ends_and_byte_order_mark_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
-    path.write_bytes(b'\n{"id": 2, "question": "\xc3\xa9", "answer": 3}\r\n  \n'
+    path.write_bytes(b'\xef\xbb\xbf\n{"id": 2, "question": "\xc3\xa9", "answer": 3}\r\n  \n'
                      b'{"id": "1", "question": "x", "answers": ["a", 2.5, true]}\n')  # fmt: skip
     assert load_questions(path) == (
         Question("2", "é", ("3",)), Question("1", "x", ("a", "2.5", "true")),

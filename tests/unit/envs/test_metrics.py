@@ -115,6 +115,8 @@ def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (tmp_path / "own_metric_for_test.py").write_text(MODULE)
     (tmp_path / "broken_metric_for_test.py").write_text("def (:\n")
     (tmp_path / "unbound_metric_for_test.py").write_text("nothing_of_this_name\n")
+    (tmp_path / "raising_metric_for_test.py").write_text("1 / 0\n")
+    (tmp_path / "leaving_metric_for_test.py").write_text("raise SystemExit(0)\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     return "own_metric_for_test"
 
@@ -135,7 +137,8 @@ def test_an_unknown_name_lists_what_there_is(name: str) -> None:
 @pytest.mark.parametrize(
     "target",
     ["no_such_module_here:f", "own_metric_for_test:absent", "broken_metric_for_test:f",
-     "unbound_metric_for_test:f", ".relative:f", "..:f"],
+     "unbound_metric_for_test:f", "raising_metric_for_test:f", "leaving_metric_for_test:f",
+     ".relative:f", "..:f"],
 )  # fmt: skip
 def test_a_function_that_cannot_be_loaded_is_the_users_to_mend(
     own_module: str, target: str

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from skillevo.errors import LibraryError
 from skillevo.library.document import render_skill
+from skillevo.library.rule import Profile
+from skillevo.library.standard import FORGIVABLE, Ignore, Standard
 from skillevo.library.tree import apply_edit, library_from_files, skill_path
 from skillevo.types import Edit, Library, Operator, Resource
 
@@ -79,9 +84,51 @@ def test_warning_does_not_keep_a_skill_out() -> None:
 def test_profile_of_the_user_counts() -> None:
     text = OLD.replace("---\n\n", "model: opus\n---\n\n")
     files = {"tidy-desk/SKILL.md": skill_file(text)}
-    assert library_from_files("keeper", files, profile="claude-code").names == ("tidy-desk",)
+    standard = Standard(Profile.CLAUDE_CODE)
+    assert library_from_files("keeper", files, standard=standard).names == ("tidy-desk",)
     with pytest.raises(LibraryError, match="client-field"):
         library_from_files("keeper", files)
+
+
+def ignoring(rule: str, path: str = "skills/keeper/**") -> Standard:
+    return Standard(ignores=(Ignore(path, rule, "Our loader reads it."),))
+
+
+def test_ignore_of_the_user_counts_for_files_and_edits_that_it_fits() -> None:
+    text = OLD.replace("---\n\n", "color: red\n---\n\n")
+    files = {"tidy-desk/SKILL.md": skill_file(text)}
+    for standard in (ignoring("unknown-field"), ignoring("unknown-field", "**/tidy-*/SKILL.md")):
+        made = library_from_files("keeper", files, standard=standard)
+        changed = edit("tidy-desk", text.replace("Go.", "Go on."))
+        assert apply_edit(made, changed, standard=standard).skills[0].body == "Go on."
+        with pytest.raises(LibraryError, match="unknown-field"):
+            apply_edit(made, changed)
+    for standard in (ignoring("client-field"), ignoring("unknown-field", "skills/other/**")):
+        with pytest.raises(LibraryError, match="unknown-field"):
+            library_from_files("keeper", files, standard=standard)
+
+
+def test_page_names_the_rules_that_an_ignore_lifts() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "validate.md").read_text(encoding="utf-8")
+    listed = page.partition("Of the ignores, those of ")[2].partition(" count there")[0]
+    assert re.findall("`([a-z-]+)`", listed) == sorted(FORGIVABLE)
+
+
+@pytest.mark.parametrize(
+    ("data", "rule"),
+    [
+        (OLD.replace("tidy-desk", "other").encode(), "name-directory"),
+        (OLD.encode() + b"\xff", "not-utf8"),
+        (b"\xef\xbb\xbf" + OLD.encode(), "byte-order-mark"),
+        (OLD.replace("---\n", "--- \n", 1).encode(), "fence-trailing-blanks"),
+        (OLD.encode() + b"x" * 1024 * 1024, "file-too-large"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_no_ignore_lets_in_what_a_library_cannot_hold(data: bytes, rule: str) -> None:
+    files = {"tidy-desk/SKILL.md": ("100644", "a" * 40, data)}
+    with pytest.raises(LibraryError, match=rf"skills/keeper/tidy-desk/SKILL\.md:1?.*{rule}"):
+        library_from_files("keeper", files, standard=ignoring(rule))
 
 
 def test_refined_skill_keeps_its_files_and_the_others_stay() -> None:

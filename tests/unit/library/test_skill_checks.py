@@ -150,6 +150,12 @@ def test_body_is_judged_by_what_a_reader_gets(body: str, rules: list[str]) -> No
     assert [rule for rule, *_ in found(NAME + ABOUT, body=body)] == rules
 
 
+@pytest.mark.parametrize(("character", "fits"), [("a", 65_000), ("é", 32_000), ("🙂", 16_000)])
+def test_front_matter_is_measured_in_bytes(character: str, fits: int) -> None:
+    for count, rules in ((fits, []), (fits + 1000, ["header-too-large"])):
+        assert [rule for rule, *_ in found(f"{NAME}{ABOUT}# {character * count}\n")] == rules
+
+
 def test_only_the_first_thousand_links_are_followed() -> None:
     body = "\n".join(f"[a](b/c/{number}.md)" for number in range(1200))
     assert found(NAME + ABOUT, body=body).count(("deep-reference", 5, 5)) == 1

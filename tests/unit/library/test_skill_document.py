@@ -140,6 +140,7 @@ def test_set_field_replaces_a_map() -> None:
         ),
         ("", "license: MIT-0 x\n"),
         ("# none\n", "# none\nlicense: MIT-0 x\n"),
+        ("? name\n: a\ndescription: b\n", "? name\n: a\ndescription: b\nlicense: MIT-0 x\n"),
         ("{}\n", "{license: MIT-0 x}\n"),
     ],
 )

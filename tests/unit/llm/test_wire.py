@@ -80,8 +80,9 @@ def test_reply_carries_text_and_usage() -> None:
 
 @pytest.mark.parametrize(
     "usage",
-    [None, [], "x", {}, {"prompt_tokens": -1}, {"prompt_tokens": True}, {"prompt_tokens": 1.5}],
-)
+    [None, [], "x", {}, {"prompt_tokens": -1}, {"prompt_tokens": True}, {"prompt_tokens": 1.5},
+     {"prompt_tokens": 10**4000}],
+)  # fmt: skip
 def test_unusable_usage_is_unknown_not_zero(usage: object) -> None:
     assert wire.parse_reply(completion(usage=usage)).prompt_tokens is None
 

@@ -15,7 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillevo.errors import BudgetReached, CallFailed
-from skillevo.library.document import parse_skill
+from skillevo.library.document import parse_skill, set_field
+from skillevo.library.rule import Profile
+from skillevo.library.standard import Standard
 from skillevo.operators.base import OperatorContext
 from skillevo.types import (
     ChatRequest,
@@ -252,3 +254,22 @@ def test_the_method_has_its_name() -> None:
 
 
 EXPECTED = step()
+
+
+def test_an_edit_is_checked_against_the_standard_of_the_project() -> None:
+    text = set_field(UNITS.text, "model", "small")
+
+    class OwnField:
+        async def propose(self, context: OperatorContext) -> list[Edit]:
+            edit = Edit(Operator.REFINE, "answerer", "units", text, (), "s", "w", 1)
+            return [edit] if context.agent.name == "answerer" else []
+
+    async def one() -> AsyncIterator[Group]:
+        yield GROUPS[0]
+
+    spec = replace(make_grse(BEHAVIOUR, {"own": 1}), operators={"own": OwnField()})
+    client = replace(spec, standard=Standard(Profile.CLAUDE_CODE))
+    small = make_team(reader=[], answerer=[UNITS])
+    results = [asyncio.run(m.step(MethodState(), 1, small, one())) for m in (spec, client)]
+    assert [len(result.edits) for result in results] == [0, 1]
+    assert "client-field" in results[0].refusals[0].reason

@@ -70,7 +70,8 @@ def test_a_candidate_that_hurts_is_kept_aside_and_its_state_is_written(play: Mad
     assert (agent.merge, result.head, result.final_score) == ("", result.base, 0.5)
     refs = made.box.refs()
     assert refs[f"refs/heads/skillevo/{RUN}/main"] == result.base
-    assert refs[f"refs/skillevo/rejected/{RUN}/reader/i001"] == agent.edits[-1].commit
+    evidence = refs[f"refs/skillevo/runs/{RUN}"]
+    assert agent.edits[-1].commit in made.box.git("rev-list", evidence).splitlines()
     assert made.record("iterations/001/state")["state"]["refused"] == [agent.edits[0].edit.digest]
 
 

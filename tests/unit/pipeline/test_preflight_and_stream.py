@@ -33,6 +33,11 @@ def test_an_empty_split_is_told(missing: str) -> None:
         check_splits(world(**{**other, missing: ""}))
 
 
+def test_a_question_that_occurs_twice_is_told() -> None:
+    with pytest.raises(DataError, match="the validation split holds the question 'c' 2 times"):
+        check_splits(world(train="a", validation="b c c"))
+
+
 @pytest.mark.parametrize(
     ("splits", "message"),
     [

@@ -76,6 +76,19 @@ def test_json_has_the_keys_that_programs_rely_on() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("::error::x", "./::error::x"),
+        ("  ::error::x", "./  ::error::x"),
+        ("##[error]x", "\\x23#[error]x"),
+        ("a::b", "a::b"),
+    ],
+)
+def test_text_begins_no_workflow_command(path: str, shown: str) -> None:
+    assert problem_lines(1, [problem(path)])[0].startswith(f"{shown}:3:14: error: ")
+
+
 def test_text_has_a_line_per_finding_and_the_count() -> None:
     assert problem_lines(1, [WARNING, problem()]) == [
         "skills/a/b/SKILL.md:3:14: warning: the skill has no body [empty-body]",

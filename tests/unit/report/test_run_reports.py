@@ -113,8 +113,8 @@ def test_long_text_is_cut_with_a_mark() -> None:
 
 def test_tokens_that_nobody_reported_are_said_in_words() -> None:
     lines = closing_lines(RESULT, usage(RoleUsage(ModelRole.ACTOR, issued=2)))
-    assert "tokens (prompt + completion): actor not reported + not reported" in lines
-    assert "tokens (prompt + completion): none" in closing_lines(RESULT, usage())
+    assert "tokens: not reported by the server" in lines
+    assert "tokens: none" in closing_lines(RESULT, usage())
 
 
 def test_score_is_told_as_a_change_and_never_as_zero() -> None:

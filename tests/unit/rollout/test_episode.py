@@ -135,11 +135,12 @@ def test_the_first_tool_that_finds_a_call_is_run() -> None:
         (CallFailed("busy"), StopReason.UNAVAILABLE, "busy"),
         (CallFailed("too long", terminal=True), StopReason.REFUSED, "too long"),
         (KeyError("x"), StopReason.FAILED, "KeyError: 'x'"),
+        (SystemExit(0), StopReason.FAILED, "SystemExit: 0"),
         (ExceptionGroup("g", [CallFailed("busy")]), StopReason.FAILED, "ExceptionGroup: g"),
     ],
 )
 def test_a_fault_of_the_rollout_is_its_stop_reason_and_never_a_reward_of_zero(
-    fault: Exception, reason: StopReason, error: str
+    fault: BaseException, reason: StopReason, error: str
 ) -> None:
     trajectory, _ = episode("note", fault)
     assert (trajectory.stop_reason, trajectory.reward) == (reason, None)

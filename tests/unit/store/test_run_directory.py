@@ -126,7 +126,7 @@ def test_fault_is_stored_without_a_reward(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["line\u2028end", "\0", "ünïcode 🙂"])
+@pytest.mark.parametrize("text", ["line\u2028end", "\0", "ünïcode 🙂", "half \ud83d"])
 def test_any_text_of_a_model_can_be_stored(tmp_path: Path, text: str) -> None:
     with create(tmp_path) as folder:
         folder.trajectory(1, "training", trajectory(text, system=text))
