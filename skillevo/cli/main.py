@@ -22,6 +22,7 @@ COMMANDS = {
     "status": ("read_commands", "Show the runs, how they ended, where their branches are."),
     "log": ("read_commands", "List edits with their decision, agent and skill."),
     "diff": ("read_commands", "Compare skill libraries by structure."),
+    "verify": ("verify_command", "Check that commits and evidence of runs agree."),
     "validate": ("validate_command", "Check SKILL.md files against the format."),
 }
 """Module and a line of help for each command: only the one that is called is imported."""

@@ -40,7 +40,7 @@ def visible(text: str, limit: int = 120) -> str:
 
 
 def log_line(line: str) -> str:
-    """A printed line without what a CI runner takes for a command: ``::`` first, ``##[`` anywhere."""
+    """A printed line without what CI runners take for commands: ``::`` first, ``##[`` anywhere."""
     return _RUNNER_COMMAND.sub(lambda match: match[0][:-1] + f"\\x{ord(match[0][-1]):02x}", line)
 
 
