@@ -128,6 +128,7 @@ def _grse(project: Project, models: Mapping[ModelRole, ChatModel], log: RunLog) 
         operators=plugins.operators(settings.schedule, tools),
         schedule=settings.schedule,
         momentum=settings.momentum,
+        library_limit=settings.library_limit,
         notify=lambda assessment: _assessed(log, assessment),
         standard=project.standard,
     )

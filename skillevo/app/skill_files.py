@@ -19,6 +19,7 @@ from skillevo.errors import EnvironmentFault, SkillevoError
 from skillevo.library.rule import TreeEntry
 
 _PASSED_OVER = frozenset({".git", ".skillevo"})
+_USUAL_BYTES = 64 * 1024
 _MOST_BYTES = 16 * 1024 * 1024
 """Enough to see that a file is far too large without loading whatever lies there."""
 
@@ -103,7 +104,11 @@ def _entry(place: str, shown: str, symlink: bool, regular: bool) -> TreeEntry:
         return TreeEntry(symlink=symlink)
     try:
         with Path(place).open("rb", buffering=0) as file:
-            return TreeEntry(file.read(_MOST_BYTES))
+            data = file.read(_USUAL_BYTES)
+            # Room for the most bytes, taken for each of many small files, costs more than reading.
+            if len(data) == _USUAL_BYTES:
+                data += file.read(_MOST_BYTES - _USUAL_BYTES)
+            return TreeEntry(data)
     except OSError as error:
         raise _unreadable(place, error) from error
 

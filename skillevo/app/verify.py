@@ -69,9 +69,7 @@ def _verify(root: Path, repository: Repository, run: Run) -> Verified:
     )
 
 
-def _check_chain(
-    run: Run, evidence: Evidence, steps: Sequence[RecordedStep]
-) -> Iterator[Finding]:
+def _check_chain(run: Run, evidence: Evidence, steps: Sequence[RecordedStep]) -> Iterator[Finding]:
     """The chain begins with ``begin``, each edit has its step, and all agree on the decisions."""
     place = evidence_ref(run.id)
     if evidence.record.run != run.id:

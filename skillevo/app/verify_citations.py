@@ -26,7 +26,9 @@ def read_trajectories(root: Path, run: str) -> dict[Place, Row] | None:
             for line in lines:
                 row = _row(line)
                 if row is not None:
-                    rows[row.pop("iteration"), row.pop("phase"), row["question"], row["sample"]] = row
+                    rows[row.pop("iteration"), row.pop("phase"), row["question"], row["sample"]] = (
+                        row
+                    )
     except (OSError, UnicodeDecodeError):
         return None
     return rows

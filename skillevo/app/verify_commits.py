@@ -49,7 +49,7 @@ def read_commits(
 
 
 def check_edits(repository: Repository, evidence: Evidence, commits: Commits) -> Iterator[Finding]:
-    """Every edit has its commit and its evidence, which name each other, and keeps to its folder."""
+    """Every edit has its commit and its evidence, which name each other, and keeps to a folder."""
     by_edit = {r.trailers.get(Key.EDIT): r for r in commits.edits if _is_pinned(r, commits)}
     for name in sorted({*evidence.edits, *commits.pinned} - set(by_edit)):
         yield Finding("edit", name, "its commit is missing or does not carry its id")
@@ -105,9 +105,7 @@ def _check_texts(
 ) -> Iterator[Finding]:
     """The SKILL.md that an edit's commit holds is the one that its evidence names."""
     wanted = [e for e in evidence.edits.values() if e.id in by_edit]
-    names = [
-        f"{by_edit[e.id].commit}:{SKILLS}/{e.agent}/{e.skill}/{SKILL_FILE}" for e in wanted
-    ]
+    names = [f"{by_edit[e.id].commit}:{SKILLS}/{e.agent}/{e.skill}/{SKILL_FILE}" for e in wanted]
     for edit, (kind, content) in zip(wanted, repository.read_objects(names), strict=True):
         found = digest(content) if kind == "blob" else ""
         if found != edit.after:

@@ -16,7 +16,7 @@ _WAY = """
   3. skillevo -C DIR evolve     improve its skills; look with status, log, diff
 
 start    demo, init, doctor        improve  evolve
-review   status, log, diff         check    validate
+review   status, log, diff         check    verify, validate
 help     skillevo COMMAND --help
 """.strip("\n")
 

@@ -30,7 +30,7 @@ COMMANDS = {
 GROUPS = {
     "Start": ("demo", "init", "doctor"),
     "Improve": ("evolve",),
-    "Review": ("status", "log", "diff", "validate"),
+    "Review": ("status", "log", "diff", "verify", "validate"),
 }
 
 

@@ -47,8 +47,8 @@ def dump(kind: str, value: Mapping[str, Any]) -> str:
 
 
 def encoded(text: str) -> bytes:
-    """The bytes of a file; half a character, which UTF-8 cannot hold, becomes its JSON escape."""
-    return text.encode("utf-8", "backslashreplace")
+    """The bytes of a file; half a character, which UTF-8 cannot hold, becomes a question mark."""
+    return text.encode("utf-8", "replace")
 
 
 def digest(content: bytes | str) -> str:
@@ -78,12 +78,12 @@ def trajectory_row(trajectory: Trajectory) -> dict[str, Any]:
 
 def row_digest(row: Mapping[str, Any]) -> str:
     """The digest of a trajectory's row, whatever the order of its keys."""
-    return digest(json.dumps(row, sort_keys=True, separators=(",", ":")))
+    return digest(json.dumps(row, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
 
 
 def questions_digest(questions: Iterable[Question]) -> str:
     """The digest of a split: every question in file order."""
-    return digest(json.dumps([asdict(q) for q in questions], sort_keys=True))
+    return digest(json.dumps([asdict(q) for q in questions], ensure_ascii=False, sort_keys=True))
 
 
 def _step_row(step: Step) -> dict[str, Any]:

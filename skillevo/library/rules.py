@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from posixpath import basename, dirname
 
@@ -62,17 +62,17 @@ def check_tree(
             seen = _inspect(path, entry.data, known, None)
             problems += seen.problems
             descriptions[dirname(path)] = seen.description
-            missing = check_links(layout, path, seen.links)
-            problems += _placed(missing, seen.lines)
-    problems += _placed(check_layout(layout, library_limit))
-    problems += _placed(check_descriptions(layout, descriptions))
+            missing = list(check_links(layout, path, seen.links))
+            problems += _placed(missing, seen.text)
+    problems += _placed(list(check_layout(layout, library_limit)))
+    problems += _placed(list(check_descriptions(layout, descriptions)))
     return sorted(problems, key=lambda p: (p.path, p.line, p.rule, p.column, p.message))
 
 
 @dataclass(frozen=True, slots=True)
 class _Inspected:
     problems: list[Problem]
-    lines: Lines
+    text: str
     description: str = ""
     links: tuple[tuple[int, str], ...] = ()
 
@@ -80,11 +80,10 @@ class _Inspected:
 def _inspect(path: str, data: bytes, profile: Profile, directory: str | None) -> _Inspected:
     """One file through layers 1 to 4, as far as what is wrong lets the next layer work."""
     text, findings = decode(data)
-    lines = Lines.of(text)
     if basename(path) != SKILL_FILE:
         findings.append(Finding("skill-file-name", 0, f"the file is named {basename(path)!r}"))
     if not _UNREADABLE.isdisjoint(finding.rule for finding in findings):
-        return _Inspected(_problems(path, findings, lines), lines)
+        return _Inspected(_problems(path, findings, text), text)
     document = read(text)
     findings += document.faults
     findings += check_text(document)
@@ -96,18 +95,19 @@ def _inspect(path: str, data: bytes, profile: Profile, directory: str | None) ->
         findings += check_body(document, links)
     described = document.entry("description")
     description = described.value.text if described else ""
-    return _Inspected(_problems(path, findings, lines), lines, description, links)
+    return _Inspected(_problems(path, findings, text), text, description, links)
 
 
-def _problems(path: str, findings: Iterable[Finding], lines: Lines) -> list[Problem]:
+def _problems(path: str, findings: Sequence[Finding], text: str) -> list[Problem]:
+    lines = Lines.of(text if findings else "")
     return [
         _problem(f.rule, path, f.message, fix=f.fix, place=lines.at(f.offset)) for f in findings
     ]
 
 
-def _placed(found: Iterable[Placed], lines: Lines | None = None) -> list[Problem]:
-    index = lines or Lines()
-    return [_problem(p.rule, p.path, p.message, place=index.at(p.offset)) for p in found]
+def _placed(found: Sequence[Placed], text: str = "") -> list[Problem]:
+    lines = Lines.of(text if found else "")
+    return [_problem(p.rule, p.path, p.message, place=lines.at(p.offset)) for p in found]
 
 
 def _problem(

@@ -42,13 +42,15 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class Grse:
     """Group-relative skill evolution (method.md 2). ``schedule`` says when each operator is due;
-    ``notify`` is told of each assessment as it comes; skills hold the ``standard``."""
+    ``library_limit`` is L; ``notify`` is told of each assessment as it comes; skills hold the
+    ``standard``."""
 
     critic: Critic
     aggregator: Aggregator
     operators: Mapping[str, LibraryOperator]
     schedule: Mapping[str, int]
     momentum: float
+    library_limit: int
     notify: Callable[[Assessment], None]
     standard: Standard = FORMAT
 
@@ -131,13 +133,33 @@ class Grse:
                 if isinstance(proposal, Refusal):
                     refusals.append(proposal)
                     continue
-                library = _apply(context.library, proposal, refused, self.standard)
+                library = self._apply(context.library, proposal, refused)
                 if isinstance(library, Refusal):
                     refusals.append(library)
                     continue
                 edits.append(proposal)
                 context = replace(context, library=library, present=_untouched(context, proposal))
         return edits, refusals
+
+    def _apply(self, library: Library, edit: Edit, refused: frozenset[str]) -> Library | Refusal:
+        """The library after the edit, or why it is not made: rejected before, or against a rule.
+
+        Whatever an operator proposes, also one of another package, passes here.
+        """
+        why = ""
+        edited = library
+        if edit.digest in refused:
+            why = "the gate rejected the same edit earlier in this run"
+        else:
+            try:
+                edited = apply_edit(library, edit, standard=self.standard)
+            except LibraryError as error:
+                why = f"{error.what}: {error.why}" if error.why else error.what
+        if not why and edited == library:
+            why = "it changes nothing"
+        if len(edited.skills) > max(self.library_limit, len(library.skills)):
+            why = f"the library holds its limit of {self.library_limit} skills"
+        return Refusal(edit.operator, edit.agent, edit.skill, why) if why else edited
 
 
 def _context(
@@ -168,23 +190,6 @@ def _untouched(context: OperatorContext, edit: Edit) -> frozenset[str]:
     if edit.operator is not Operator.CONSOLIDATE:
         return context.present
     return context.present - {edit.skill}
-
-
-def _apply(
-    library: Library, edit: Edit, refused: frozenset[str], standard: Standard
-) -> Library | Refusal:
-    """The library after the edit, or why it is not made: rejected before, or against the rules."""
-    if edit.digest in refused:
-        reason = "the gate rejected the same edit earlier in this run"
-        return Refusal(edit.operator, edit.agent, edit.skill, reason)
-    try:
-        edited = apply_edit(library, edit, standard=standard)
-    except LibraryError as error:
-        reason = f"{error.what}: {error.why}" if error.why else error.what
-        return Refusal(edit.operator, edit.agent, edit.skill, reason)
-    if edited == library:
-        return Refusal(edit.operator, edit.agent, edit.skill, "it changes nothing")
-    return edited
 
 
 async def _gather(coroutines: Sequence[Coroutine[object, object, T]]) -> list[T]:

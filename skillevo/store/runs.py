@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
+from skillevo.core.evidence import text_id, trajectory_row
 from skillevo.errors import ConflictError, EnvironmentFault
 from skillevo.store.codec import dump_line, dump_pretty, plain
-from skillevo.types import Step, Trajectory
+from skillevo.types import Trajectory
 
 SCHEMA_VERSION = 1
 FOLDER = ".skillevo"
@@ -101,13 +101,10 @@ class RunDirectory:
 
     def trajectory(self, iteration: int, phase: str, trajectory: Trajectory) -> None:
         """Append one trajectory; the texts of its prompts stand once each in ``texts.jsonl``."""
-        value = {
-            "iteration": iteration,
-            "phase": phase,
-            **{key: item for key, item in plain(trajectory).items() if key != "steps"},
-            "steps": [self._step(step) for step in trajectory.steps],
-        }
-        self._append("trajectories.jsonl", value)
+        for message in (m for step in trajectory.steps for m in step.messages):
+            self._text(message.content)
+        row = {"iteration": iteration, "phase": phase, **trajectory_row(trajectory)}
+        self._append("trajectories.jsonl", row)
 
     def close(self) -> None:
         """Close the files. Safe to call twice."""
@@ -122,20 +119,12 @@ class RunDirectory:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def _step(self, step: Step) -> dict[str, Any]:
-        values = {key: item for key, item in plain(step).items() if key != "messages"}
-        prompt = [{"role": m.role, "text": self._text(m.content)} for m in step.messages]
-        return {key: item for key, item in values.items() if item not in ("", False)} | (
-            {"prompt": prompt} if prompt else {}
-        )
-
-    def _text(self, text: str) -> str:
-        """The digest of a text, which is written on its first use."""
-        digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:24]
-        if digest not in self._texts:
-            self._texts.add(digest)
-            self._append("texts.jsonl", {"id": digest, "text": text})
-        return digest
+    def _text(self, text: str) -> None:
+        """Write a text on its first use."""
+        name = text_id(text)
+        if name not in self._texts:
+            self._texts.add(name)
+            self._append("texts.jsonl", {"id": name, "text": text})
 
     def _append(self, name: str, value: Any) -> None:
         with _writing(self.path):

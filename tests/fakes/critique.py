@@ -55,5 +55,6 @@ def make_grse(
         operators={name: room.build(made) for name, room in rooms.items()},
         schedule=schedule,
         momentum=0.4,
+        library_limit=made.library_limit,
         notify=lambda assessment: None,
     )

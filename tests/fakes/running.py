@@ -23,7 +23,15 @@ from skillevo.rollout.episode import ActorSettings
 from skillevo.rollout.group import Rollouts
 from skillevo.rollout.team import Sequential
 from skillevo.store.runs import FOLDER, RunDirectory
-from skillevo.types import Agent, ChatRequest, Question, RunResult, Sampling, Team
+from skillevo.types import (
+    Agent,
+    ChatRequest,
+    IterationResult,
+    Question,
+    RunResult,
+    Sampling,
+    Team,
+)
 
 AGENTS = ("answerer", "reader")
 TRAIN = tuple(Question(f"t{n}", f"Train {n}?", ("yes",)) for n in range(4))
@@ -54,6 +62,7 @@ class Play:
     events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
     drafts: dict[str, int] = field(default_factory=dict)
+    finished: list[IterationResult] = field(default_factory=list)
 
     @property
     def folder(self) -> Path:
@@ -89,7 +98,7 @@ class Play:
                     training=ActorSettings(SAMPLED, 64), method=self._method(),
                     gate=Gate(rollouts, VALIDATION, ActorSettings(Sampling(), 64), 1,
                               Tolerance(0.02), 1),
-                    store=git, log=log,
+                    store=git, log=log, finished=self.finished.append,
                 )  # fmt: skip
                 return asyncio.run(evolve(run))
 

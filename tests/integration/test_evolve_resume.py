@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from fakes.crashing import KILLED, Ended, Job, run_jobs
-from fakes.workshop import Workshop, assert_told, git, patched
+from fakes.workshop import Workshop, git, patched
 
 RUN = "one"
 EPOCH = "1600000000"
@@ -29,6 +29,14 @@ def refs(root: Path) -> dict[str, str]:
 def told(value: dict[str, Any]) -> dict[str, Any]:
     """A result without what a resumed run need not pay again."""
     return {key: item for key, item in value.items() if key not in ("calls", "tokens")}
+
+
+def changed(root: Path, old: str, new: str) -> None:
+    """Replace words in the settings."""
+    path = root / "skillevo.toml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +61,9 @@ class Whole:
 
     def edits(self) -> list[str]:
         """The names of the steps that commit an edit."""
-        return [name.removesuffix(": moved") for name in self.boundaries if name[:5] == "edit "][1::2]
+        return [name.removesuffix(": moved") for name in self.boundaries if name[:5] == "edit "][
+            1::2
+        ]
 
 
 @pytest.fixture(scope="module")
@@ -61,11 +71,15 @@ def whole(tmp_path_factory: pytest.TempPathFactory, pristine: Path) -> Iterator[
     folder = tmp_path_factory.mktemp("resume")
     with patched(folder) as patch:
         patch.setenv("SOURCE_DATE_EPOCH", EPOCH)
-        root = folder / "whole"
-        shutil.copytree(pristine, root, symlinks=True)
+        small, root = folder / "small", folder / "whole"
+        shutil.copytree(pristine, small, symlinks=True)
+        changed(small, "batch = 8\ngroup_size = 4", "batch = 3\ngroup_size = 3")
+        changed(small, "[gate]", "[gate]\nquestions = 6")
+        git(small, "commit", "-q", "-a", "-m", "Small")
+        shutil.copytree(small, root, symlinks=True)
         (ended,) = run_jobs([(root, EVOLVE, None)])
         assert ended.code == 0, ended.err
-        yield Whole(folder, pristine, root, ended)
+        yield Whole(folder, small, root, ended)
 
 
 def killed(whole: Whole, name: str, at: str) -> Path:
@@ -178,25 +192,24 @@ def test_run_that_ended_says_so(whole: Whole) -> None:
     assert text.out == f"the run {RUN} has ended already: there is nothing to resume\n"
 
 
-def test_changed_setting_is_named(workshop: Workshop, whole: Whole) -> None:
-    root = killed(whole, "settings", "decide 1: moved")
-    shutil.copytree(root / ".git", workshop.root / ".git", dirs_exist_ok=True)
-    shutil.copytree(root / ".skillevo", workshop.root / ".skillevo")
-    workshop.settings("batch = ", "momentum = 0.5\nbatch = ")
-    before = refs(workshop.root)
-    told = workshop.run("evolve", "--resume", RUN)
-    assert_told(told, 2, "settings changed since the run one began", "evolve.momentum:", "-> 0.5")
-    assert refs(workshop.root) == before
-
-
-def test_changed_data_are_named(workshop: Workshop, whole: Whole) -> None:
-    root = killed(whole, "data", "decide 1: moved")
-    shutil.copytree(root / ".git", workshop.root / ".git", dirs_exist_ok=True)
-    shutil.copytree(root / ".skillevo", workshop.root / ".skillevo")
-    path = next((workshop.root / "data").glob("train*"))
-    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
-    told = workshop.run("evolve", "--resume", RUN)
-    assert_told(told, 4, "cannot be resumed: what it is made of changed", "data.train: sha256:")
+def test_changed_settings_roles_and_data_are_named(whole: Whole) -> None:
+    root = killed(whole, "changed", "decide 1: moved")
+    before = refs(root)
+    path = next((root / "data").glob("train*"))
+    rows = path.read_text()
+    path.write_text("".join(rows.splitlines(keepends=True)[:-1]))
+    ended = resumed(root)
+    assert ended.code == 4
+    assert "cannot be resumed: what it is made of changed" in ended.err
+    assert "data.train: sha256:" in ended.err
+    path.write_text(rows)
+    changed(root, "batch = 3", "momentum = 0.5\nbatch = 3")
+    (root / "roles" / "reader.md").write_text("Another role.\n")
+    ended = resumed(root)
+    assert ended.code == 2
+    assert "the settings changed since the run one began" in ended.err
+    assert "-> 0.5; roles.reader: " in ended.err
+    assert refs(root) == before
 
 
 def test_lost_answers_that_come_out_differently_stop_the_resume(whole: Whole) -> None:

@@ -206,6 +206,29 @@ def test_an_edit_against_the_rules_of_the_library_is_a_refusal_and_the_rest_goes
     assert reasons[2] == "it changes nothing"
 
 
+def test_no_operator_can_fill_a_library_beyond_its_limit() -> None:
+    class Eager:
+        async def propose(self, context: OperatorContext) -> list[Edit]:
+            if context.agent.name != "answerer":
+                return []
+            texts = {f"s{n}": make_skill(f"s{n}").text for n in range(6)}
+            return [
+                Edit(Operator.INDUCE, "answerer", name, text, (), "s", "w", 1)
+                for name, text in texts.items()
+            ]
+
+    method = make_grse(BEHAVIOUR, {"eager": 1}, library_limit=4)
+    method = replace(method, operators={**method.operators, "eager": Eager()})
+
+    async def one() -> AsyncIterator[Group]:
+        yield GROUPS[0]
+
+    small = make_team(reader=[], answerer=[UNITS])
+    result = asyncio.run(method.step(MethodState(), 1, small, one()))
+    assert [edit.skill for edit in result.edits] == ["s0", "s1", "s2"]
+    assert {r.reason for r in result.refusals} == {"the library holds its limit of 4 skills"}
+
+
 # --- faults and ablations -------------------------------------------------------------------------
 
 

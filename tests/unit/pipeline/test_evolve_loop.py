@@ -188,6 +188,12 @@ def test_a_validation_without_any_score_ends_the_run(play: Made) -> None:
     assert told.value.why == "v0: busy"
 
 
+def test_each_iteration_is_told_as_it_ends(play: Made) -> None:
+    made = play(bodies={"reader": ["GOOD", "GOOD"]}, iterations=2)
+    result = made.run()
+    assert tuple(made.finished) == result.iterations
+
+
 def test_a_candidate_without_any_score_is_undecided(play: Made) -> None:
     agent = outcome(play(hook=failing(*range(6), cue="GOOD")).run())
     assert agent.verdict is not None
