@@ -153,9 +153,10 @@ def test_server_that_dies_in_the_middle_ends_the_run_and_keeps_what_was_finished
     served(workshop, server.base_url)
     outcome = workshop.run("evolve", "--run-id", "one")
     assert_told(outcome, 3, "the model server at http://127.0.0.1")
-    calls = (workshop.runs / "one" / "calls.jsonl").read_text().splitlines()
-    assert all(json.loads(call)["reply"]["text"] == "words" for call in calls)
-    assert calls
+    lines = (workshop.runs / "one" / "calls.jsonl").read_text().splitlines()
+    answered = [call["reply"]["text"] for call in map(json.loads, lines) if "reply" in call]
+    assert answered
+    assert set(answered) == {"words"}
     assert "did not end" in workshop.run("status").out
 
 
