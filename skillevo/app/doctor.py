@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,10 +14,11 @@ from skillevo.app.compose import Project, validation_set
 from skillevo.app.evolve import open_project
 from skillevo.app.models import probe_table, tables_by_role
 from skillevo.config import ModelConfig, load_config
-from skillevo.errors import SkillevoError
+from skillevo.errors import ConflictError, SkillevoError
 from skillevo.llm.embedded import check_embedded
 from skillevo.llm.weights import FILE_NAME, cache_folder
 from skillevo.store.git import Repository
+from skillevo.store.lock import lock_holder, stale_locks
 from skillevo.types import Split
 
 T = TypeVar("T")
@@ -40,6 +42,7 @@ async def examine(root: Path) -> list[Row]:
     if repository is not None:
         with repository:
             _check(rows, "identity", repository.identity, lambda who: f"{who.name} <{who.email}>")
+            _check(rows, "locks", lambda: _free(repository), str)
             if config is not None:
                 known = config
                 _check(rows, "inputs", lambda: open_project(known, repository), _inputs)
@@ -64,6 +67,25 @@ def _check(
 def _failed(name: str, error: SkillevoError) -> Row:
     why = f"{error.what}: {error.why}" if error.why else error.what
     return Row(name, error.exit_code, why, error.fix)
+
+
+def _free(repository: Repository) -> str:
+    """Says that a run could begin; ConflictError while another has the repository, or when a git
+    process that was killed left a lock on refs of runs."""
+    holder = lock_holder(repository)
+    if holder is not None:
+        raise ConflictError(
+            "a run is under way", why=str(holder), fix="wait for it, or skillevo evolve --wait"
+        )
+    stale = stale_locks(repository)
+    if stale:
+        paths = " ".join(shlex.quote(str(path)) for path in stale)
+        raise ConflictError(
+            f"{len(stale)} refs of runs are locked and no run is under way",
+            why="a git process was killed while it moved them; git refuses to move them again",
+            fix=f"when no git is at work here: rm {paths}",
+        )
+    return "no run is under way"
 
 
 def _inputs(project: Project) -> str:

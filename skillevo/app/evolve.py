@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skillevo import __version__, plugins
+from skillevo import plugins
 from skillevo.app.compose import Project, compose_run
 from skillevo.app.models import (
     check_models,
@@ -20,6 +20,7 @@ from skillevo.app.models import (
     probe_models,
 )
 from skillevo.app.origin import Origin, origin
+from skillevo.app.records import description, evidence_record
 from skillevo.app.resume import (
     beginning,
     check_record,
@@ -30,22 +31,19 @@ from skillevo.app.resume import (
 from skillevo.app.skill_files import find_config
 from skillevo.app.validate_settings import read_settings
 from skillevo.config import CONFIG_NAME, Config, load_config
-from skillevo.core.evidence import dump, questions_digest
 from skillevo.core.refs import evidence_ref, run_branch
 from skillevo.errors import ConfigError, ConflictError, Interrupted
 from skillevo.llm.calls import CallLog, Meter
 from skillevo.pipeline.evolve import evolve
 from skillevo.pipeline.preflight import check_splits
-from skillevo.ports import ChatModel
 from skillevo.report.as_json import run_json
 from skillevo.store.candidates import GitStore
-from skillevo.store.codec import plain
 from skillevo.store.evidence import evidence_files
 from skillevo.store.git import Repository
 from skillevo.store.libraries import read_libraries
 from skillevo.store.lock import locked
 from skillevo.store.runs import BEGUN, Observer, RunDirectory
-from skillevo.types import IterationResult, ModelRole, RunResult, Split, Team, Usage
+from skillevo.types import IterationResult, RunResult, Team, Usage
 
 Overrides = Mapping[str, Mapping[str, Any]]
 WAIT_S = 0.2
@@ -238,7 +236,7 @@ async def _run(
             composed = compose_run(
                 project, models, start.run, record, store, folder, watch.finished
             )
-            folder.record(0, BEGUN, {**_description(project, start, models), **begun})
+            folder.record(0, BEGUN, {**description(project, start, models), **begun})
             folder.event(
                 "run",
                 run=start.run,
@@ -277,66 +275,3 @@ def _meter(config: Config, start: Origin, calls: CallLog) -> Meter:
         tokens=budget.tokens or None,
         spent=calls.spent,
     )
-
-
-def evidence_record(project: Project, run: str, models: Mapping[ModelRole, ChatModel]) -> str:
-    """The evidence's ``run.json``: what the run is made of, with no place of this machine in it."""
-    config = project.config
-    settings = {
-        "topology": config.topology,
-        "environment": config.task.environment,
-        "metric": config.task.metric,
-        "evolve": config.evolve,
-        "gate": config.gate,
-        "budget": config.budget,
-    }
-    splits = {s.value: tuple(project.environment.questions(s)) for s in Split}
-    value = {
-        "run": run,
-        "skillevo": __version__,
-        "base": project.base,
-        "seed": config.seed,
-        "simulated": config.simulated,
-        "config_digest": config.digest,
-        "agents": [agent.name for agent in config.agents],
-        "settings": settings,
-        "models": {
-            role.value: {
-                "model": models[role].identity.model,
-                "revision": models[role].identity.revision,
-                "sampling": table.sampling,
-                "max_tokens": table.max_tokens,
-                "thinking": table.thinking,
-            }
-            for role, table in config.models.items()
-        },
-        "data": {name: questions_digest(asked) for name, asked in splits.items() if asked},
-    }
-    return dump("run", plain(value))
-
-
-def _description(
-    project: Project, start: Origin, models: Mapping[ModelRole, ChatModel]
-) -> dict[str, Any]:
-    """What a run was made of, for the record: versions, models, sampling, data, digests."""
-    config = project.config
-    return {
-        "run": start.run,
-        "skillevo": __version__,
-        "base": project.base,
-        "seed": config.seed,
-        "simulated": config.simulated,
-        "config_digest": config.digest,
-        "method": config.evolve,
-        "gate": config.gate,
-        "budget": config.budget,
-        "models": {
-            role.value: {
-                "identity": models[role].identity,
-                "sampling": table.sampling,
-                "max_tokens": table.max_tokens,
-                "thinking": table.thinking,
-            }
-            for role, table in config.models.items()
-        },
-    }

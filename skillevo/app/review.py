@@ -21,13 +21,14 @@ from skillevo.types import Pair
 @dataclass(frozen=True, slots=True)
 class RunStatus:
     """One run in this repository. ``record`` is its printed result, None when it did not end or the
-    record is damaged."""
+    record is damaged; ``ended`` is what git says."""
 
     run: str
     head: str | None
     accepted: int
     rejected: int
     record: Mapping[str, Any] | None
+    ended: bool
 
 
 def runs(root: Path) -> list[RunStatus]:
@@ -41,6 +42,7 @@ def runs(root: Path) -> list[RunStatus]:
                 accepted=sum(merge.run == found.id for merge in merged),
                 rejected=found.count(history.Fate.REJECT),
                 record=_result(root, found.id),
+                ended=found.ended,
             )
             for found in history.read_runs(repository)
         ]

@@ -90,14 +90,14 @@ def _check_edit(evidence: Evidence, record: Record) -> Iterator[Finding]:
 def _check_paths(repository: Repository, records: Sequence[Record]) -> Iterator[Finding]:
     for record, paths in changed(repository, [(r, r.parents[:1]) for r in records]):
         agent = record.trailers.get(Key.AGENT)
-        yield from _outside(record.commit, agent, paths)
+        yield from _outside("edit", record.commit, agent, paths)
 
 
-def _outside(commit: str, agent: str, paths: Sequence[bytes]) -> Iterator[Finding]:
+def _outside(check: str, commit: str, agent: str, paths: Sequence[bytes]) -> Iterator[Finding]:
     for path in paths:
         if not path.startswith(f"{SKILLS}/{agent}/".encode()):
             shown = path.decode(errors="replace")
-            yield Finding("edit", commit, f"changes {shown}, outside of {SKILLS}/{agent}/")
+            yield Finding(check, commit, f"changes {shown}, outside of {SKILLS}/{agent}/")
 
 
 def _check_texts(
@@ -166,7 +166,7 @@ def _check_merged(
             yield Finding("merge", record.commit, message)
     agents = {record.commit: one.agent for record, one in merges}
     for record, paths in changed(repository, [(r, r.parents[:1]) for r, _ in merges]):
-        yield from _outside(record.commit, agents[record.commit], paths)
+        yield from _outside("merge", record.commit, agents[record.commit], paths)
 
 
 # --- git ----------------------------------------------------------------------------------------

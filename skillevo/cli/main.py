@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Sequence
@@ -105,6 +106,8 @@ def cli(context: click.Context, folder: Path | None) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line, or these arguments, and exit with its code."""
+    # Short commands make much that lives to their end: looking for garbage in it is in vain.
+    gc.set_threshold(10_000)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets a stand-in, not a traceback.
         if hasattr(stream, "reconfigure"):

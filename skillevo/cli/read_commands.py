@@ -122,7 +122,9 @@ def status_lines(found: list[review.RunStatus]) -> list[str]:
 
 def _scores(run: review.RunStatus) -> str:
     if run.record is None:
-        return "did not end"
+        if run.ended:
+            return "ended; its result is not in this folder"
+        return f"did not end; to go on: skillevo evolve --resume {run.run}"
     iterations = run.record.get("iterations") or []
     if not iterations:
         return "no iteration was finished"
@@ -138,7 +140,7 @@ def _status_json(run: review.RunStatus) -> dict[str, Any]:
         "head": run.head,
         "accepted": run.accepted,
         "rejected": run.rejected,
-        "ended": run.record is not None,
+        "ended": run.ended,
         "result": dict(run.record) if run.record else None,
     }
 

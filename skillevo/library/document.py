@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import yaml
-from frontmatter import parse as parse_front_matter
-from frontmatter.default_handlers import YAMLHandler
 
 from skillevo.errors import LibraryError
 from skillevo.library import splice
@@ -34,6 +32,8 @@ _FAST_TEXT: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _GUESSES: Mapping[str | None, list[tuple[str, re.Pattern[str]]]] = (
     yaml.SafeLoader.yaml_implicit_resolvers
 )
+_DOCUMENT_MARKS = (yaml.DocumentStartEvent, yaml.DocumentEndEvent)
+_FENCE_LINE = re.compile(r"^---$", re.MULTILINE)
 _GLUED_COMMENT = re.compile(r"[|>][0-9+-]*#")
 _TWO_DOCUMENTS = "a document marker ends the front matter's YAML early"
 
@@ -99,8 +99,20 @@ def delete_field(text: str, key: str) -> str:
 
 def plain_fields(text: str) -> dict[str, str]:
     """Every field of a valid skill as text, ``metadata.author`` for a nested one, in file order."""
+    # The checker has no use for it, and its import takes as long as checking fifty files.
+    from frontmatter import parse
+    from frontmatter.default_handlers import YAMLHandler
+
+    class TextHandler(YAMLHandler):
+        """Front matter between exact fences with every scalar left as text."""
+
+        FM_BOUNDARY = _FENCE_LINE
+
+        def load(self, fm: str, **kwargs: object) -> Any:
+            return super().load(fm, Loader=_FAST_TEXT)
+
     try:
-        fields, _ = parse_front_matter(text, handler=_TextHandler())
+        fields, _ = parse(text, handler=TextHandler())
     except yaml.YAMLError as error:
         raise LibraryError("the front matter cannot be read", why=str(error)) from error
     return dict(_flattened(fields))
@@ -146,15 +158,6 @@ def compose(text: str, start: int, end: int, loader: Any = _FAST) -> Value | Non
     return root
 
 
-class _TextHandler(YAMLHandler):
-    """Front matter between exact fences with every scalar left as text."""
-
-    FM_BOUNDARY = re.compile(r"^---$", re.MULTILINE)
-
-    def load(self, fm: str, **kwargs: object) -> Any:
-        return super().load(fm, Loader=_FAST_TEXT)
-
-
 def _flattened(fields: Mapping[str, object], prefix: str = "") -> list[tuple[str, str]]:
     flat: list[tuple[str, str]] = []
     for key, value in fields.items():
@@ -178,18 +181,19 @@ def _build(text: str, start: int, end: int, loader: Any) -> Value | None:
             builder.open(shape, start + _at(event.start_mark), flow=bool(event.flow_style))
         elif isinstance(event, yaml.CollectionEndEvent):
             builder.close(start + _at(event.end_mark))
-        elif isinstance(event, yaml.DocumentStartEvent | yaml.DocumentEndEvent) and event.explicit:
+        elif isinstance(event, _DOCUMENT_MARKS) and event.explicit:
             raise Refused(Finding("yaml-syntax", start + _at(event.start_mark), _TWO_DOCUMENTS))
     return builder.root
 
 
 def _refuse_indirection(event: yaml.NodeEvent, start: int) -> None:
-    offset = start + _at(event.start_mark)
     if event.anchor is not None:
         which = "alias" if isinstance(event, yaml.AliasEvent) else "anchor"
-        raise Refused(Finding("anchor-or-alias", offset, f"the front matter uses a YAML {which}"))
+        message = f"the front matter uses a YAML {which}"
+        raise Refused(Finding("anchor-or-alias", start + _at(event.start_mark), message))
     if getattr(event, "tag", None) is not None:
-        raise Refused(Finding("yaml-tag", offset, "the front matter uses a YAML tag"))
+        message = "the front matter uses a YAML tag"
+        raise Refused(Finding("yaml-tag", start + _at(event.start_mark), message))
 
 
 def _error_index(error: yaml.YAMLError, size: int) -> int:

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Shape(StrEnum):
@@ -26,8 +27,8 @@ class Finding:
     fix: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+# Named tuples: a check makes thousands of the two, each in half the time of a frozen dataclass.
+class Value(NamedTuple):
     """One YAML value. ``start`` and ``end`` are offsets into the whole file.
 
     ``text`` is a scalar's text as written, before YAML guesses a type; ``kind`` is the guess for a
@@ -70,8 +71,7 @@ class Value:
         return sizes and all(mine.same_meaning(theirs) for mine, theirs in pairs)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One key of a mapping with its value."""
 
     key: Value

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from skillevo.core.evidence import EVENTS, result_file
+from skillevo.core.evidence import EVENTS
+from skillevo.core.evidence_iteration import result_file
 from skillevo.core.refs import run_branch
 from skillevo.errors import BudgetReached
 from skillevo.pipeline.iteration import Stage

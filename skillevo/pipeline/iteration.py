@@ -7,15 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from skillevo.core.evidence import (
-    EVENTS,
-    Files,
-    Seen,
-    decision_files,
-    edit_file,
-    later_events,
-    learning_files,
-)
+from skillevo.core.evidence import EVENTS, Files
+from skillevo.core.evidence_edit import edit_file
+from skillevo.core.evidence_iteration import Seen, decision_files, later_events, learning_files
 from skillevo.core.refs import candidate_branch
 from skillevo.core.seeds import Phase, draw
 from skillevo.core.settle import settle
@@ -236,8 +230,7 @@ class Stage:
             self.run.store.publish, self.index, [(c, v) for c, _, v in judged], evidence
         )
         for one in settlement.outcomes:
-            verdict = replace(one.verdict, decision=one.decision)
-            self.run.log.event("verdict", iteration=self.index, verdict=verdict)
+            self.run.log.event("verdict", iteration=self.index, verdict=_final(one))
         return Published(settlement, *made[-1])
 
     async def _next_team(self, at: Position, settlement: Settlement) -> tuple[Team, bool]:
@@ -313,11 +306,17 @@ def _agent_results(team: Team, outcomes: Sequence[Outcome]) -> tuple[AgentResult
                 result,
                 edits=one.candidate.edits,
                 decision=one.decision,
-                verdict=one.verdict,
+                verdict=_final(one),
                 merge=one.merge,
             )
         results.append(result)
     return tuple(results)
+
+
+def _final(outcome: Outcome) -> Verdict:
+    """The verdict as it turned out: a candidate that the gate accepted may be stale."""
+    verdict = outcome.verdict
+    return replace(verdict, decision=outcome.decision, reason=outcome.reason or verdict.reason)
 
 
 def _critic_counts(step: StepResult) -> CriticCounts:

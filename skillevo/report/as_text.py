@@ -83,7 +83,8 @@ def verdict_line(verdict: Verdict) -> str:
         f" {_signed(verdict.delta)} ± {error}  {verdict.better} better, {verdict.worse} worse"
         f" of {verdict.n}"
     )
-    return f"{line}: {verdict.reason}" if verdict.decision is Decision.INDECISIVE else line
+    open_ended = verdict.decision in (Decision.INDECISIVE, Decision.STALE)
+    return f"{line}: {verdict.reason}" if open_ended else line
 
 
 def _signed(value: float) -> str:

@@ -8,6 +8,7 @@ from skillevo.core.refs import valid_name
 from skillevo.errors import LibraryError
 from skillevo.store.git import Repository
 from skillevo.store.libraries import SKILL_FILE
+from skillevo.store.objects import ObjectWriter
 from skillevo.store.trees import TreeWriter
 from skillevo.store.values import Entry
 from skillevo.types import Edit
@@ -18,11 +19,20 @@ _REGULAR = ("100644", "100755")
 class CandidateTree:
     """Applies edits one after the other, from the commit ``start`` on.
 
-    ``folder`` is the agent's library from the top of the repository, with a slash at its end.
+    ``folder`` is the agent's library from the top of the repository, with a slash at its end. New
+    texts wait in ``objects``: no ref may name the tree before they are flushed.
     """
 
-    def __init__(self, repository: Repository, writer: TreeWriter, folder: str, start: str) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        objects: ObjectWriter,
+        writer: TreeWriter,
+        folder: str,
+        start: str,
+    ) -> None:
         self._repository = repository
+        self._objects = objects
         self._writer = writer
         self._folder = folder
         self._before = start
@@ -65,7 +75,7 @@ class CandidateTree:
         if edit.text is not None:
             path = f"{folder}{edit.skill}/{SKILL_FILE}".encode()
             mode = files[path][0] if path in files else ""
-            blob = self._repository.write_blob(_encoded(folder, edit.skill, edit.text))
+            blob = self._objects.blob(_encoded(folder, edit.skill, edit.text))
             changes[path] = (mode if mode in _REGULAR else _REGULAR[0], blob)
         return changes
 

@@ -23,6 +23,7 @@ from skillevo.store.committer import Committer, signed_commits
 from skillevo.store.git import Repository
 from skillevo.store.journal import Boundary, Journal, check_refs, recorded_steps, run_refs
 from skillevo.store.libraries import SKILLS, read_libraries
+from skillevo.store.objects import ObjectWriter
 from skillevo.store.trees import tree_writer
 from skillevo.store.values import Identity, RefChange
 from skillevo.types import (
@@ -90,8 +91,14 @@ class GitStore:
             sign=sign,
             recorded=signed,
         )
+        self._objects = ObjectWriter(repository)
         self._journal = Journal(
-            repository, run, self._committer, recorded=recorded, boundary=boundary
+            repository,
+            run,
+            self._committer,
+            self._objects,
+            recorded=recorded,
+            boundary=boundary,
         )
 
     @property
@@ -144,7 +151,7 @@ class GitStore:
             tip: str | None = None
             with tree_writer(self._repository, start) as writer:
                 folder = f"{self._skills}/{agent}/"
-                trees = CandidateTree(self._repository, writer, folder, start)
+                trees = CandidateTree(self._repository, self._objects, writer, folder, start)
                 for edit in edits:
                     tree = trees.apply(edit)
                     name = edit_id(self._run, self._edits + 1)

@@ -49,7 +49,8 @@ class RecordedStep:
 
 
 class Journal:
-    """Writes the steps of one run. ``recorded`` are those of a crashed run that is played again.
+    """Writes the steps of one run; each one flushes ``objects`` first. ``recorded`` are those of a
+    crashed run that is played again.
 
     ``boundary`` is told before and after each step moves refs: a place where tests pull the plug.
     """
@@ -59,6 +60,7 @@ class Journal:
         repository: Repository,
         run: str,
         committer: Committer,
+        objects: ObjectWriter,
         *,
         recorded: Sequence[RecordedStep] | None = None,
         boundary: Boundary = lambda _: None,
@@ -67,7 +69,7 @@ class Journal:
         self._run = run
         self._ref = evidence_ref(run)
         self._committer = committer
-        self._objects = ObjectWriter(repository)
+        self._objects = objects
         self._recorded = tuple(recorded or ())
         self._unsure = recorded is not None
         self._boundary = boundary

@@ -150,7 +150,7 @@ def test_damaged_record_of_a_run_is_told_as_unknown(
 def test_run_whose_records_are_gone_is_still_listed(evolved: Workshop, tmp_path: Path) -> None:
     shop = Workshop(tmp_path, evolved.root)
     shutil.rmtree(shop.root / ".skillevo")
-    assert "did not end" in shop.run("status").out
+    assert "ended; its result is not in this folder" in shop.run("status").out
     assert [edit["skill"] for edit in log(shop)] == ["background-first", "shortest-answer"]
     assert "shortest-answer" in shop.run("diff").out
 

@@ -15,6 +15,7 @@ from fakes.harness import World
 from integration.gitbox import RUN, GitBox, store
 
 from skillevo.core.acceptance import Tolerance
+from skillevo.core.evidence import dump
 from skillevo.llm.simulated import SimulatedChat, SimulatedFaults
 from skillevo.pipeline.evolve import evolve
 from skillevo.pipeline.gate import Gate
@@ -40,6 +41,15 @@ MEASURE = len(VALIDATION) * len(AGENTS)
 """Calls of one measurement of the validation set."""
 
 Hook = Callable[[str, ChatRequest], None]
+
+
+def record(base: str) -> str:
+    """What the run's evidence says it is made of."""
+    value: dict[str, Any] = {
+        "run": RUN, "skillevo": "0", "base": base, "seed": 1, "simulated": True,
+        "config_digest": "", "agents": list(AGENTS), "settings": {}, "models": {}, "data": {},
+    }  # fmt: skip
+    return dump("run", value)
 
 
 @dataclass
@@ -92,7 +102,8 @@ class Play:
                 model = SimulatedChat(self._act, faults=self.faults)
                 rollouts = Rollouts(World(), Sequential(), model, 4)
                 run = Run(
-                    id=RUN, base=base, record="{}\n", seed=1, iterations=self.iterations, batch=3,
+                    id=RUN, base=base, record=record(base),
+                    seed=1, iterations=self.iterations, batch=3,
                     group_size=self.group_size, differing_only=self.differing_only,
                     reuse_base=self.reuse_base, train=TRAIN, team=team, rollouts=rollouts,
                     training=ActorSettings(SAMPLED, 64), method=self._method(),

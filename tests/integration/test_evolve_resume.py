@@ -250,6 +250,13 @@ def test_same_run_id_again_is_told_to_resume(whole: Whole) -> None:
     assert f"evolve --resume {RUN}" in ended.err
 
 
+def test_status_names_the_command_that_goes_on(whole: Whole) -> None:
+    root = killed(whole, "status", "decide 1: moved")
+    text, value = run_jobs([(root, ["status"], None), (root, ["status", "--format", "json"], None)])
+    assert f"did not end; to go on: skillevo evolve --resume {RUN}\n" in text.out
+    assert value.value["runs"][0]["ended"] is False
+
+
 def test_run_killed_before_its_first_step_can_be_resumed(whole: Whole) -> None:
     root = killed(whole, "first", "begin: written")
     assert not [ref for ref in refs(root) if "skillevo" in ref]

@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.workshop import Outcome, git, patched, skillevo
+from fakes.workshop import Outcome, Workshop, git, patched, skillevo
+
+from skillevo.store.candidate_tree import CandidateTree
+from skillevo.types import Edit
 
 RUN = "one"
 MAIN = f"refs/heads/skillevo/{RUN}/main"
@@ -110,9 +113,7 @@ def test_lost_run_directory_is_told_and_no_fault(project: Path) -> None:
     shutil.rmtree(project / ".skillevo")
     outcome = verify(project)
     assert outcome.code == 0
-    assert outcome.lines[1:] == [
-        "  not checked: citations and rollouts: the run directory is gone"
-    ]
+    assert outcome.lines[1:] == ["  not checked: citations and rollouts: the run directory is gone"]
 
 
 def test_commits_of_others_on_the_run_branch_are_told(project: Path) -> None:
@@ -148,7 +149,9 @@ def test_missing_evidence_of_an_edit_is_found(project: Path) -> None:
 
 def test_missing_evidence_of_a_run_is_found(project: Path) -> None:
     git(project, "update-ref", "-d", EVIDENCE)
-    assert problems(project) == [f"evidence {EVIDENCE}: is missing: nothing of this run can be checked"]
+    assert problems(project) == [
+        f"evidence {EVIDENCE}: is missing: nothing of this run can be checked"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +169,9 @@ def test_missing_evidence_of_a_run_is_found(project: Path) -> None:
         ("iterations/001/other.json", b"", b"{}\n", "the evidence has no such file"),
     ],
 )  # fmt: skip
-def test_altered_file_is_found(project: Path, path: str, old: bytes, new: bytes, words: str) -> None:
+def test_altered_file_is_found(
+    project: Path, path: str, old: bytes, new: bytes, words: str
+) -> None:
     def change(data: bytes) -> bytes:
         assert old in data
         return data.replace(old, new, 1) if data else new
@@ -221,14 +226,23 @@ def test_run_branch_that_lost_a_merge_is_found(project: Path) -> None:
     assert "is not on skillevo/one/main" in found
 
 
-def test_foreign_file_in_an_edit_is_found(project: Path) -> None:
-    """A commit that the evidence itself pins, but that touches more than its agent's folder."""
-    from skillevo.app import verify_commits
+def test_foreign_file_in_an_edit_is_found(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a program that breaks the rule and records its own commits faithfully."""
+    entry = workshop.git("ls-tree", "HEAD", "skillevo.toml").split()
 
-    tip, _ = candidate(project)
-    record = verify_commits.Record(tip, ("HEAD",), "", verify_commits.Trailers())  # type: ignore
-    del record
-    pytest.skip("see test_verify_commits")
+    class Careless(CandidateTree):
+        def apply(self, edit: Edit) -> str:
+            super().apply(edit)
+            return self._writer.write({b"foreign.txt": ("100644", entry[2])})
+
+    monkeypatch.setattr("skillevo.store.candidates.CandidateTree", Careless)
+    assert workshop.run("evolve", "--run-id", RUN).code == 0
+    found = problems(workshop.root)
+    assert len(found) == 3
+    assert [line.split(" ")[0] for line in found] == ["edit", "edit", "merge"]
+    assert all("changes foreign.txt, outside of skills/" in line for line in found)
 
 
 def test_citation_of_a_step_that_was_not_recorded_is_found(project: Path) -> None:

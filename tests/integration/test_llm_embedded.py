@@ -154,6 +154,6 @@ def test_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.Mon
     async def scenario(_: EmbeddedServer) -> None:
         pytest.fail("it cannot start")
 
-    with pytest.raises(EnvironmentFault, match="cannot start the embedded model") as caught:
+    with pytest.raises(EnvironmentFault, match="the embedded model cannot run") as caught:
         serve(tmp_path / "x.gguf", tmp_path, scenario)
-    assert caught.value.fix == "run `pip install 'skillevo[local]'`"
+    assert caught.value.fix == f"{sys.executable} -m pip install xllamacpp"
