@@ -186,7 +186,7 @@ class GitStore:
 
         Accepted candidates are merged into the run branch one after the other, onto commits of
         others where those left the agent's folder alone; where they did not, the candidate is
-        stale and keeps its head. Any other head goes: the evidence keeps it reachable.
+        stale. An accepted head goes, being the merge's second parent; any other one stays.
         ConflictError when a ref moves in between; the decision is on record then.
         """
         name = f"decide {iteration}"
@@ -196,17 +196,20 @@ class GitStore:
                 self._branch
             )
             settlement = self._settle(iteration, tip, judged)
-            moves = [RefChange(self._branch, settlement.head, tip)] + [
-                RefChange(self._candidate_ref(one.candidate), None, one.candidate.head)
-                for one in settlement.outcomes
-                if one.decision is not Decision.STALE
-            ]
+            moves = [RefChange(self._branch, settlement.head, tip)]
+            moves += [self._candidate_move(outcome) for outcome in settlement.outcomes]
             self._journal.decided(iteration, settlement.outcomes)
             self._journal.step(name, evidence(settlement), moves, ahead=True)
             if settlement.outcomes:
                 self._journal.step(f"publish {iteration}", {}, moves)
             self._tip = settlement.head
             return settlement
+
+    def _candidate_move(self, outcome: Outcome) -> RefChange:
+        """An accepted head goes, any other one is verified to stand where it was left."""
+        head = outcome.candidate.head
+        kept = None if outcome.decision is Decision.ACCEPT else head
+        return RefChange(self._candidate_ref(outcome.candidate), kept, head)
 
     def end(self, evidence: Files) -> None:
         """Record how the run ended."""

@@ -1,12 +1,13 @@
 """Runs that lose their process at a named boundary, forked from one process to save imports.
 
-As a program: reads a list of ``[folder, arguments, boundary or None]`` as JSON, runs ``skillevo -C
-folder arguments`` for each in a process of its own that kills itself (SIGKILL) at the boundary, and
-prints ``[[exit status, stdout, stderr, boundaries passed], ...]``.
+As a program: reads lines of ``[environment, [[folder, arguments, boundary or None], ...]]`` as JSON,
+runs ``skillevo -C folder arguments`` for each in a process of its own that kills itself (SIGKILL) at
+the boundary, and answers with a line ``[[exit status, stdout, stderr, boundaries passed], ...]``.
 """
 
 from __future__ import annotations
 
+import atexit
 import functools
 import json
 import os
@@ -14,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,13 +41,29 @@ class Ended:
 
 
 def run_jobs(jobs: Sequence[Job]) -> list[Ended]:
-    """Each job after the other, in processes of one fork server."""
-    asked = json.dumps([[str(folder), list(words), at] for folder, words, at in jobs])
-    done = subprocess.run(
-        [sys.executable, __file__], input=asked, capture_output=True, text=True, check=False
+    """Each job after the other, in processes that one server forks, with this environment."""
+    asked = [dict(os.environ), [[str(folder), list(words), at] for folder, words, at in jobs]]
+    with _TURN:
+        server = _server()
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(json.dumps(asked) + "\n")
+        server.stdin.flush()
+        answer = server.stdout.readline()
+    assert answer, "the server of forks has died"
+    return [Ended(*row) for row in json.loads(answer)]
+
+
+_TURN = threading.Lock()
+
+
+@functools.cache
+def _server() -> subprocess.Popen[str]:
+    server = subprocess.Popen(
+        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
-    assert done.returncode == 0, done.stderr
-    return [Ended(*row) for row in json.loads(done.stdout)]
+    atexit.register(server.communicate)
+    return server
 
 
 def _child(folder: str, words: list[str], at: str | None, streams: list[Any]) -> int:
@@ -90,4 +108,8 @@ if __name__ == "__main__":
     # Everything that a run imports, once.
     import skillevo.cli.run_commands  # noqa: F401
 
-    print(json.dumps([_run(*job) for job in json.load(sys.stdin)]))
+    for line in sys.stdin:
+        environment, asked_jobs = json.loads(line)
+        os.environ.clear()
+        os.environ.update(environment)
+        print(json.dumps([_run(*job) for job in asked_jobs]), flush=True)

@@ -96,12 +96,14 @@ def test_each_accepted_candidate_is_one_merge_and_nothing_else_is_on_the_run_bra
     assert value["head"] == chain[-1]
 
 
-def test_rejected_candidate_is_kept_by_the_evidence_alone(workshop: Workshop) -> None:
+def test_rejected_candidate_keeps_its_head_and_is_pinned_by_the_evidence(workshop: Workshop) -> None:
     value = evolve(workshop)
     rejected = agents(value, "reject")
     assert rejected
     refs = workshop.git("for-each-ref", "--format=%(refname)", "refs/heads/skillevo").splitlines()
-    assert refs == [f"refs/heads/{value['branch']}"]
+    folder = f"refs/heads/{value['branch']}".removesuffix("/main")
+    kept_heads = [f"{folder}/{agent['agent']}/i001" for agent in rejected]
+    assert sorted(refs) == sorted([f"{folder}/main", *kept_heads])
     pinned = workshop.git("rev-list", f"refs/skillevo/runs/{value['run']}").splitlines()
     for agent in rejected:
         head = agent["edits"][-1]["commit"]

@@ -75,6 +75,7 @@ def test_run_leaves_one_commit_per_edit_and_one_merge_per_accepted_candidate(box
     assert set(refs) == {
         "refs/heads/trunk",
         MAIN,
+        CANDIDATE.replace("i001", "i002"),
         EVIDENCE,
     }
     assert box.git("rev-list", "--count", "--merges", MAIN) == "3"
@@ -316,7 +317,7 @@ def test_accepted_head_goes_and_stays_reachable(box: GitBox) -> None:
 
 
 @pytest.mark.parametrize("decision", [Decision.REJECT, Decision.INDECISIVE])
-def test_head_that_is_not_accepted_goes_and_is_pinned_by_the_evidence(
+def test_head_that_is_not_accepted_stays_and_is_pinned_by_the_evidence(
     box: GitBox, decision: Decision
 ) -> None:
     git_store = store(box.repository())
@@ -326,7 +327,7 @@ def test_head_that_is_not_accepted_goes_and_is_pinned_by_the_evidence(
     git_store.reject(candidate(base, done), verdict(decision))
     refs = box.refs()
     assert refs[MAIN] == base
-    assert CANDIDATE not in refs
+    assert refs[CANDIDATE] == done[-1].commit
     assert done[-1].commit in box.git("rev-list", EVIDENCE).splitlines()
 
 

@@ -67,8 +67,9 @@ def test_chain_pins_every_edit_and_tells_where_refs_stand(box: GitBox) -> None:
     ]  # fmt: skip
     assert [len(step.pins) for step in steps] == [0, 1, 1, 1, 0, 0, 0]
     refs = box.refs()
-    assert expected_refs(steps) == {MAIN: refs[MAIN]}
-    assert set(refs) == {"refs/heads/trunk", MAIN, EVIDENCE}
+    rejected = f"refs/heads/skillevo/{RUN}/reader/i001"
+    assert expected_refs(steps) == {MAIN: refs[MAIN], rejected: refs[rejected]}
+    assert set(refs) == {"refs/heads/trunk", MAIN, rejected, EVIDENCE}
     assert steps[-1].ended
     for step, later in itertools.pairwise(steps):
         assert box.git("rev-parse", f"{later.commit}^1") == step.commit

@@ -65,7 +65,10 @@ def test_run_is_read_from_its_refs(box: GitBox) -> None:
     (run,) = read_runs(box.repository())
     assert run.id == RUN
     assert run.head == ids["merge"]
-    assert run.candidates == (CandidateRef("reader", 2, ids["pending"]),)
+    assert run.candidates == (
+        CandidateRef("reader", 1, ids["rejected"]),
+        CandidateRef("reader", 2, ids["pending"]),
+    )
     assert run.decisions == {
         ("answerer", 1): Decided(Fate.ACCEPT, ids["accepted"]),
         ("reader", 1): Decided(Fate.REJECT, ids["rejected"]),
@@ -104,7 +107,7 @@ def test_edits_are_read_in_order_with_their_fate(box: GitBox) -> None:
 
 def test_rejected_edit_survives_the_loss_of_its_head_and_a_prune(box: GitBox) -> None:
     ids = make_run(box)
-    assert f"refs/heads/skillevo/{RUN}/reader/i001" not in box.refs()
+    box.git("update-ref", "-d", f"refs/heads/skillevo/{RUN}/reader/i001")
     box.git("reflog", "expire", "--expire=now", "--all")
     box.git("gc", "-q", "--prune=now")
     found = edits(box.repository(), RUN)[2]

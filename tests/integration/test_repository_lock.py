@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from fakes.crashing import run_jobs
-from fakes.workshop import Workshop, assert_told
+from fakes.workshop import Workshop, assert_told, spawn
 
 from skillevo.errors import ConflictError
 from skillevo.store.git import Repository
@@ -108,7 +107,7 @@ def test_two_runs_at_once_lose_nothing(workshop: Workshop) -> None:
     ended = {}
 
     def run(name: str) -> None:
-        ended[name] = run_jobs([(workshop.root, [*words, name], None)])[0]
+        ended[name] = spawn("-C", workshop.root, *words, name, cwd=workshop.folder)
 
     threads = [threading.Thread(target=run, args=(name,)) for name in ("a", "b")]
     for thread in threads:
@@ -120,7 +119,9 @@ def test_two_runs_at_once_lose_nothing(workshop: Workshop) -> None:
     assert refs == [
         "refs/heads/main",
         "refs/heads/skillevo/a/main",
+        "refs/heads/skillevo/a/reader/i001",
         "refs/heads/skillevo/b/main",
+        "refs/heads/skillevo/b/reader/i001",
         "refs/skillevo/runs/a",
         "refs/skillevo/runs/b",
     ]
