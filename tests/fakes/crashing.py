@@ -1,8 +1,9 @@
 """Runs that lose their process at a named boundary, forked from one process to save imports.
 
-As a program: reads lines of ``[environment, [[folder, arguments, boundary or None], ...]]`` as JSON,
-runs ``skillevo -C folder arguments`` for each in a process of its own that kills itself (SIGKILL) at
-the boundary, and answers with a line ``[[exit status, stdout, stderr, boundaries passed], ...]``.
+As a program: reads lines of ``[environment, [[folder, arguments, boundary or None], ...]]`` as
+JSON, runs ``skillevo -C folder arguments`` for each in a process of its own that kills itself
+(SIGKILL) at the boundary, and answers with a line ``[[exit status, stdout, stderr, boundaries
+passed], ...]``.
 """
 
 from __future__ import annotations

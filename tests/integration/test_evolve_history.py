@@ -96,7 +96,7 @@ def test_each_accepted_candidate_is_one_merge_and_nothing_else_is_on_the_run_bra
     assert value["head"] == chain[-1]
 
 
-def test_rejected_candidate_keeps_its_head_and_is_pinned_by_the_evidence(workshop: Workshop) -> None:
+def test_rejected_candidate_keeps_its_head_and_stays_pinned(workshop: Workshop) -> None:
     value = evolve(workshop)
     rejected = agents(value, "reject")
     assert rejected

@@ -76,7 +76,7 @@ def test_run_is_read_from_its_refs(box: GitBox) -> None:
     assert run.count(Fate.REJECT) == 1
     assert not run.ended
     assert run.evidence == box.refs()[f"refs/skillevo/runs/{RUN}"]
-    assert set(run.tips) == {ids["merge"], ids["pending"], run.evidence}
+    assert set(run.tips) == {ids["merge"], ids["rejected"], ids["pending"], run.evidence}
 
 
 def test_unknown_run_is_a_usage_error_that_names_the_known(box: GitBox) -> None:
