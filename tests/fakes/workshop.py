@@ -8,6 +8,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -65,6 +66,11 @@ def spawn(*arguments: str | Path, cwd: Path, **environment: str) -> Outcome:
         cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def hear_interrupts() -> None:
+    """For ``preexec_fn``: hear Ctrl-C also where the tests are a background job that ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def assert_told(outcome: Outcome, code: int, *words: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from fakes.loopback import Fault, Loopback
-from fakes.workshop import Outcome, Workshop, assert_told, contents
+from fakes.workshop import Outcome, Workshop, assert_told, contents, hear_interrupts
 
 from skillevo.llm import retry
 
@@ -211,6 +211,7 @@ def test_run_that_is_asked_to_end_is_interrupted_in_order(
     with subprocess.Popen(
         [sys.executable, "-m", "skillevo", "evolve"],
         cwd=workshop.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=hear_interrupts,
     ) as process:  # fmt: skip
         server.wait_for_requests(1)
         process.send_signal(number)

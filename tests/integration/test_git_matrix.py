@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.workshop import GLOBAL_IDENTITY, Outcome, Workshop, assert_told, contents, git, skillevo
+from fakes.workshop import (
+    GLOBAL_IDENTITY,
+    Outcome,
+    Workshop,
+    assert_told,
+    contents,
+    git,
+    hear_interrupts,
+    skillevo,
+)
 
 from skillevo.errors import ConflictError
 from skillevo.store.git import Repository
@@ -250,6 +259,7 @@ def test_interrupt_names_the_command_that_goes_on(workshop: Workshop) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "skillevo", *WORDS],
         cwd=workshop.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=hear_interrupts,
     ) as process:  # fmt: skip
         calls = workshop.runs / "one" / "calls.jsonl"
         while not (calls.exists() and calls.stat().st_size) and process.poll() is None:
