@@ -171,19 +171,29 @@ def _flattened(fields: Mapping[str, object], prefix: str = "") -> list[tuple[str
 
 def _build(text: str, start: int, end: int, loader: Any) -> Value | None:
     builder = TreeBuilder()
-    for event in yaml.parse(text[start:end], Loader=loader):
-        if isinstance(event, yaml.NodeEvent):
+    parser = loader(text[start:end])
+    try:
+        # Asked event by event: ``yaml.parse`` looks at each one twice.
+        while not isinstance(event := parser.get_event(), yaml.StreamEndEvent):
+            _take(builder, event, text, start)
+    finally:
+        parser.dispose()
+    return builder.root
+
+
+def _take(builder: TreeBuilder, event: Any, text: str, start: int) -> None:
+    if isinstance(event, yaml.NodeEvent):
+        if event.anchor is not None or getattr(event, "tag", None) is not None:
             _refuse_indirection(event, start)
         if isinstance(event, yaml.ScalarEvent):
             builder.add(_scalar(text, event, start))
         elif isinstance(event, yaml.CollectionStartEvent):
             shape = Shape.MAP if isinstance(event, yaml.MappingStartEvent) else Shape.LIST
             builder.open(shape, start + _at(event.start_mark), flow=bool(event.flow_style))
-        elif isinstance(event, yaml.CollectionEndEvent):
-            builder.close(start + _at(event.end_mark))
-        elif isinstance(event, _DOCUMENT_MARKS) and event.explicit:
-            raise Refused(Finding("yaml-syntax", start + _at(event.start_mark), _TWO_DOCUMENTS))
-    return builder.root
+    elif isinstance(event, yaml.CollectionEndEvent):
+        builder.close(start + _at(event.end_mark))
+    elif isinstance(event, _DOCUMENT_MARKS) and event.explicit:
+        raise Refused(Finding("yaml-syntax", start + _at(event.start_mark), _TWO_DOCUMENTS))
 
 
 def _refuse_indirection(event: yaml.NodeEvent, start: int) -> None:
