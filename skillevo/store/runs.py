@@ -134,14 +134,6 @@ class RunDirectory:
             self._files[name].flush()
 
 
-def list_runs(root: Path) -> list[str]:
-    """The ids of the runs recorded below ``root``, oldest first by name."""
-    folder = root / FOLDER / "runs"
-    return (
-        sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.exists() else []
-    )
-
-
 def read_record(root: Path, run: str, name: str) -> dict[str, Any] | None:
     """A record of a run, or None when it is absent or damaged."""
     try:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skillevo.errors import ConflictError, EnvironmentFault
-from skillevo.store.runs import BEGUN, RunDirectory, list_runs, read_record
+from skillevo.store.runs import BEGUN, RunDirectory, read_record
 from skillevo.types import Message, ModelRole, Step, StepKind, StopReason, Trajectory
 
 
@@ -140,14 +140,6 @@ def test_closing_twice_is_harmless(tmp_path: Path) -> None:
     folder.event("start")
     folder.close()
     folder.close()
-
-
-def test_runs_are_listed_by_name(tmp_path: Path) -> None:
-    assert list_runs(tmp_path) == []
-    create(tmp_path, run="two").close()
-    create(tmp_path, run="one").close()
-    (tmp_path / ".skillevo" / "runs" / "note.txt").touch()
-    assert list_runs(tmp_path) == ["one", "two"]
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff", b"[" * 100_000])
